@@ -16,14 +16,19 @@ int check_output(const yaksa_type_t *newtype) {
                               : fail(YAKSA_ERR__INTERNAL, "newtype is NULL; it must not be");
 }
 
-// Returns a new handle for the layout, or the empty type if the layout has no elements.
-int finish(LibucdType &&layout, const Bounds &bounds, const Traits &traits, yaksa_type_t *newtype) {
+// Returns a new handle for the layout, or the empty type if the layout has no elements. Otherwise
+// libucd has checked for overflow, and add_blocks(bounds) adds all blocks to the bounds.
+template <class AddBlocks>
+int finish(LibucdType &&layout, const Traits &traits, yaksa_type_t *newtype,
+           AddBlocks &&add_blocks) {
     std::uintptr_t size = 0;
     UCD_TRY(from_ucd(ucd_get_size(layout.get(), &size)));
     if (size == 0) {
         *newtype = YAKSA_TYPE__NULL;
         return YAKSA_SUCCESS;
     }
+    Bounds bounds;
+    add_blocks(bounds);
     UCD_TRY(bounds.check());
     std::intptr_t lb = 0, extent = 0;
     UCD_TRY(from_ucd(ucd_get_extent(layout.get(), &lb, &extent)));
@@ -55,12 +60,10 @@ int create_strided(std::intptr_t count, std::intptr_t blocklength, int128 stride
     if (count == 1 && blocklength == 1 && old.size != 0) return duplicate(old, newtype);
     LibucdType layout;
     UCD_TRY(from_ucd(create(layout.out())));
-    Bounds bounds;
-    if (count > 0 && blocklength > 0 && old.size != 0) { // libucd has checked for overflow
+    return finish(std::move(layout), traits_over(old), newtype, [&](Bounds &bounds) {
         bounds.add_block(0, blocklength, old);
         bounds.add_block(stride * (count - 1), blocklength, old);
-    }
-    return finish(std::move(layout), bounds, traits_over(old), newtype);
+    });
 }
 
 // The same for listed displacements, in multiples of `unit` bytes.
@@ -69,13 +72,11 @@ int create_blocks(std::intptr_t count, std::intptr_t blocklength, const std::int
                   std::intptr_t unit, const Type &old, yaksa_type_t *newtype, Create &&create) {
     LibucdType layout;
     UCD_TRY(from_ucd(create(layout.out())));
-    Bounds bounds;
-    if (count > 0) {
+    return finish(std::move(layout), traits_over(old), newtype, [&](Bounds &bounds) {
         const auto [first, last] = std::minmax_element(displs, displs + count);
         bounds.add_block(int128{*first} * unit, blocklength, old);
         bounds.add_block(int128{*last} * unit, blocklength, old);
-    }
-    return finish(std::move(layout), bounds, traits_over(old), newtype);
+    });
 }
 
 // The same for blocks that have lengths of their own.
@@ -85,11 +86,10 @@ int create_lists(std::intptr_t count, const std::intptr_t *blocklengths,
                  yaksa_type_t *newtype, Create &&create) {
     LibucdType layout;
     UCD_TRY(from_ucd(create(layout.out())));
-    Bounds bounds;
-    for (std::intptr_t i = 0; i < count; ++i) {
-        bounds.add_block(int128{displs[i]} * unit, blocklengths[i], old);
-    }
-    return finish(std::move(layout), bounds, traits_over(old), newtype);
+    return finish(std::move(layout), traits_over(old), newtype, [&](Bounds &bounds) {
+        for (std::intptr_t i = 0; i < count; ++i)
+            bounds.add_block(int128{displs[i]} * unit, blocklengths[i], old);
+    });
 }
 
 // The traits of a struct, from those of its members.
@@ -134,15 +134,14 @@ int create_struct(std::intptr_t count, const std::intptr_t *blocklengths,
     LibucdType layout;
     UCD_TRY(from_ucd(ucd_create_struct(count, blocklengths, displs, layouts.data(), UCD_INFO__NULL,
                                        layout.out())));
-    Bounds bounds;
     MemberTraits common;
-    for (std::size_t i = 0; i < members.size(); ++i) {
-        bounds.add_block(displs[i], blocklengths[i], *members[i]);
-        common.add(blocklengths[i], *members[i]);
-    }
+    for (std::size_t i = 0; i < members.size(); ++i) common.add(blocklengths[i], *members[i]);
     const Traits traits = common.traits();
-    if (common.is_rounded()) bounds.align(traits.alignment);
-    return finish(std::move(layout), bounds, traits, newtype);
+    return finish(std::move(layout), traits, newtype, [&](Bounds &bounds) {
+        for (std::size_t i = 0; i < members.size(); ++i)
+            bounds.add_block(displs[i], blocklengths[i], *members[i]);
+        if (common.is_rounded()) bounds.align(traits.alignment);
+    });
 }
 
 // Copies the bytes, because programs in C may pass any value, and reading a value outside the

@@ -136,19 +136,16 @@ struct InStream {
     int pack(const void *inbuf, const Arguments &arguments, void *outbuf, std::uintptr_t *actual,
              ucd_info_t hints, yaksa_info_t info) const {
         const Range &range = arguments.range;
-        ucd_stream_t found;
-        UCD_TRY(find_stream(stream, info, found));
         return from_ucd(ucd_pack_stream(inbuf, range.count, range.type->layout, range.offset,
-                                        outbuf, range.length, actual, hints, arguments.op, found));
+                                        outbuf, range.length, actual, hints, arguments.op,
+                                        find_stream(stream, info)));
     }
     int unpack(const void *inbuf, void *outbuf, const Arguments &arguments, std::uintptr_t *actual,
                ucd_info_t hints, yaksa_info_t info) const {
         const Range &range = arguments.range;
-        ucd_stream_t found;
-        UCD_TRY(find_stream(stream, info, found));
         return from_ucd(ucd_unpack_stream(inbuf, range.length, outbuf, range.count,
                                           range.type->layout, range.offset, actual, hints,
-                                          arguments.op, found));
+                                          arguments.op, find_stream(stream, info)));
     }
 };
 

@@ -1,6 +1,5 @@
 #include "stream.h"
 
-#include "failure.h"
 #include "info.h"
 
 #include <cstring>
@@ -9,33 +8,28 @@
 namespace ucd_yaksa {
 namespace {
 
-int is_available(std::string_view backend, bool &available) {
+// If libucd cannot say it, the call that gets the stream fails, too.
+bool is_available(std::string_view backend) {
     int backends = 0;
-    UCD_TRY(from_ucd(ucd_backend_count(&backends)));
-    available = false;
+    (void)ucd_backend_count(&backends);
     for (int i = 0; i < backends; ++i) {
         ucd_backend_desc_t known = {};
         known.struct_size = sizeof known;
-        UCD_TRY(from_ucd(ucd_backend_get(i, &known)));
-        if (known.name == backend) available = known.available != 0;
+        if (ucd_backend_get(i, &known) == UCD_SUCCESS && known.name == backend)
+            return known.available != 0;
     }
-    return YAKSA_SUCCESS;
+    return false;
 }
 
 } // namespace
 
-int find_stream(const void *stream, yaksa_info_t info, ucd_stream_t &found) {
+ucd_stream_t find_stream(const void *stream, yaksa_info_t info) {
     const char *backend =
         info == nullptr ? "" : static_cast<const Info *>(info)->stream_backend.c_str();
-    if (*backend == '\0') {
-        bool cuda = false, hip = false;
-        UCD_TRY(is_available("cuda", cuda));
-        if (!cuda) UCD_TRY(is_available("hip", hip));
-        backend = hip ? "hip" : "cuda";
-    }
-    found = {backend, -1, nullptr, nullptr, 0};
+    if (*backend == '\0') backend = !is_available("cuda") && is_available("hip") ? "hip" : "cuda";
+    ucd_stream_t found = {backend, -1, nullptr, nullptr, 0};
     std::memcpy(&found.native, stream, sizeof found.native);
-    return YAKSA_SUCCESS;
+    return found;
 }
 
 } // namespace ucd_yaksa

@@ -6,6 +6,6 @@
 namespace ucd_yaksa {
 
 // Finds libucd's stream for the native stream that `stream` points to.
-int find_stream(const void *stream, yaksa_info_t info, ucd_stream_t &found);
+ucd_stream_t find_stream(const void *stream, yaksa_info_t info);
 
 } // namespace ucd_yaksa
