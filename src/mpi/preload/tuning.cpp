@@ -53,20 +53,12 @@ constexpr TuningRow every_row[] = {
 constexpr PreloadTuning everything = {"", 0, 0, 0, every_row, {}};
 constexpr PreloadTuning nothing = {"", 0, any_size, 0, {}, open_mpi_5_device};
 
-// The measured version of the same library that comes before the running one, or else the first.
 const PreloadTuning &find_tuning() {
     if (settings().always) return everything;
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     if (PMPI_Get_library_version(text, &length) != MPI_SUCCESS) return nothing;
-    const char *const number = std::strpbrk(text, "0123456789");
-    const int version = number != nullptr ? std::atoi(number) : 0;
-    const PreloadTuning *found = nullptr;
-    for (const PreloadTuning &tuning : measured)
-        if (std::strncmp(text, tuning.library, std::strlen(tuning.library)) == 0 &&
-            (found == nullptr || tuning.version <= version))
-            found = &tuning;
-    return found != nullptr ? *found : nothing;
+    return tuning_of(text);
 }
 
 } // namespace
@@ -99,6 +91,17 @@ namespace {
 std::atomic<int> measured_way{-1};
 
 } // namespace
+
+const PreloadTuning &tuning_of(const char *library) {
+    const char *const number = std::strpbrk(library, "0123456789");
+    const int version = number != nullptr ? std::atoi(number) : 0;
+    const PreloadTuning *found = nullptr;
+    for (const PreloadTuning &tuning : measured)
+        if (std::strncmp(library, tuning.library, std::strlen(tuning.library)) == 0 &&
+            (found == nullptr || tuning.version <= version))
+            found = &tuning;
+    return found != nullptr ? *found : nothing;
+}
 
 DeviceWay device_way(std::uint64_t mean_segment, std::uint64_t bytes) {
     const int way = measured_way.load(std::memory_order_relaxed);

@@ -67,6 +67,10 @@ struct PreloadTuning {
 // That of the MPI library which this process runs. A library without measurements has no rows.
 const PreloadTuning &tuning();
 
+// That of a library by what MPI_Get_library_version says: the measured version that comes before
+// the running one, or else the first.
+const PreloadTuning &tuning_of(const char *library);
+
 // The way that the user has set, or that of the table.
 DeviceWay device_way(std::uint64_t mean_segment, std::uint64_t bytes);
 
