@@ -1,8 +1,10 @@
 // UCD types from what MPI says of how a type was built, when MPI says less or more than its
-// standard does: the type is refused. No call of MPI is made.
+// standard does: the type is refused. Also what is known of a type after its conversion.
 
+#include "mpi/mpi_build.hpp"
 #include "support/catch.hpp"
 #include "types/build.h"
+#include "types/convert.h"
 #include "types/predefined.h"
 
 #include <string>
@@ -111,6 +113,74 @@ TEST_CASE("a combiner that no MPI has is refused") {
     ucd_type_t type = UCD_TYPE__NULL;
     CHECK(build(987654, {1}, 1, type) == UCD_ERR__NOT_SUPPORTED);
     CHECK(std::string(ucd_mpi_last_error()) == "combiner 987654 is not known");
+}
+
+// A type that MPI says is predefined, and that UCD does not know, is moved as its bytes, which is
+// right only if there are no others between them.
+TEST_CASE("an unknown predefined type is its bytes, or is refused because of its gaps") {
+    ucdtest::start_mpi();
+    const auto built = [](auto make) {
+        MPI_Datatype datatype = MPI_DATATYPE_NULL;
+        REQUIRE(make(&datatype) == MPI_SUCCESS);
+        ucd_type_t type = UCD_TYPE__NULL;
+        const int rc = ucd_mpi::build_predefined(datatype, Contents(), type);
+        CHECK((type == UCD_TYPE__NULL) == (rc != UCD_SUCCESS));
+        std::uintptr_t size = 0;
+        if (rc == UCD_SUCCESS) {
+            CHECK(ucd_get_size(type, &size) == UCD_SUCCESS);
+            CHECK(ucd_free(&type) == UCD_SUCCESS);
+        } else {
+            CHECK(rc == UCD_ERR__NOT_SUPPORTED);
+            CHECK(std::string(ucd_mpi_last_error()) ==
+                  "a predefined type of 12 bytes is not known");
+        }
+        MPI_Type_free(&datatype);
+        return rc == UCD_SUCCESS ? static_cast<int>(size) : -1;
+    };
+    const MPI_Aint at_end[] = {4};
+    CHECK(built([](MPI_Datatype *made) { return MPI_Type_contiguous(3, MPI_INT, made); }) == 12);
+    CHECK(built([](MPI_Datatype *made) { return MPI_Type_contiguous(0, MPI_INT, made); }) == 0);
+    CHECK(built([](MPI_Datatype *made) { return MPI_Type_vector(3, 1, 2, MPI_INT, made); }) == -1);
+    CHECK(built([&](MPI_Datatype *made) {
+              return MPI_Type_create_hindexed_block(1, 3, at_end, MPI_INT, made);
+          }) == -1);
+}
+
+TEST_CASE("a type's steps are those of its loops and lists, but not of what is one block") {
+    ucdtest::start_mpi();
+    const auto check = [](MPI_Datatype &datatype, std::uint64_t steps, std::size_t longest_list) {
+        ucd_mpi::Converted converted;
+        REQUIRE(ucd_mpi::convert(datatype, converted) == UCD_SUCCESS);
+        CHECK(converted.steps == steps);
+        CHECK(converted.longest_list == longest_list);
+        CHECK(ucd_free(&converted.type) == UCD_SUCCESS);
+        MPI_Type_free(&datatype);
+    };
+    MPI_Datatype made = MPI_DATATYPE_NULL, block = MPI_DATATYPE_NULL, loop = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(100, MPI_INT, &block);
+    MPI_Type_vector(5, 1, 2, MPI_INT, &loop);
+    const int sizes[] = {40, 50}, parts[] = {20, 30}, starts[] = {1, 1}, displs[] = {0, 300, 900};
+
+    MPI_Type_dup(block, &made);
+    check(made, 0, 1);
+    MPI_Type_contiguous(3, block, &made);
+    check(made, 0, 1);
+    MPI_Type_vector(7, 2, 4, block, &made);
+    check(made, 7, 3);
+    MPI_Type_contiguous(3, loop, &made);
+    check(made, 3 + 5, 3);
+    MPI_Type_create_resized(loop, 0, 400, &made);
+    check(made, 5, 3);
+    MPI_Type_create_indexed_block(3, 1, displs, loop, &made);
+    check(made, 3 + 5, 5);
+    MPI_Type_create_subarray(2, sizes, parts, starts, MPI_ORDER_C, MPI_INT, &made);
+    check(made, 20, 8);
+    MPI_Type_create_subarray(2, sizes, parts, starts, MPI_ORDER_FORTRAN, MPI_INT, &made);
+    check(made, 30, 8);
+    MPI_Type_create_subarray(2, sizes, parts, starts, MPI_ORDER_C, loop, &made);
+    check(made, 20 + 30 + 5, 8);
+    check(block, 0, 1);
+    check(loop, 5, 3);
 }
 
 TEST_CASE("types of Fortran by their sizes") {

@@ -1,15 +1,18 @@
 // Run by one process with libucd-mpi-preload as it is, without UCD_MPI_ALWAYS: which types it takes
 // over. A transposed matrix of floats is what each MPI library packs slowly.
 //
-//     decisions anew|again|duplicates|children|mixed|lists
+//     decisions anew|again|duplicates|turns|children|mixed|lists
+//     decisions unloads LIBRARY
 //
 // lists: long lists inside of other types, made anew for each message. mixed: messages to itself of
-// ints and doubles with gaps between them, and of nothing.
+// ints and doubles with gaps between them, and of nothing. turns: several types, one after the
+// other. unloads: the program loads a library before it does as with `again`, and unloads it after.
 
 #include "mpi/processes.hpp"
 
 #include <cstddef>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <numeric>
 #include <string_view>
 #include <vector>
@@ -38,6 +41,20 @@ void pack_and_unpack(MPI_Datatype type) {
     position = 0;
     MPI_OK(MPI_Unpack(packed.data(), bytes, &position, unpacked.data(), 1, type, MPI_COMM_SELF));
     CHECK(position == bytes && unpacked == floats);
+}
+
+void pack_in_turns() {
+    std::vector<MPI_Datatype> types;
+    for (int i = 0; i < 8; ++i) types.push_back(transposed());
+    for (int turn = 0; turn < 50; ++turn)
+        for (const MPI_Datatype type : types) pack_and_unpack(type);
+    for (MPI_Datatype &type : types) MPI_OK(MPI_Type_free(&type));
+}
+
+bool has_driver() {
+    void *const handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (handle != nullptr) dlclose(handle);
+    return handle != nullptr;
 }
 
 // Packs and unpacks 8 MiB by a long list that two other types hide.
@@ -133,9 +150,13 @@ int main(int argc, char **argv) {
         }
     if (what == "mixed") send_mixed_items();
     if (what == "lists") pack_lists_made_anew();
+    if (what == "turns") pack_in_turns();
+    const bool had_driver = has_driver();
+    void *const loaded = what == "unloads" ? dlopen(argv[2], RTLD_NOW) : nullptr;
+    CHECK((loaded != nullptr) == (what == "unloads"));
     if (what == "children") CHECK(std::system("echo the child said: ok") == 0);
     MPI_Datatype type = transposed();
-    if (what != "anew" && what != "lists")
+    if (what != "anew" && what != "lists" && what != "turns")
         for (int i = 0; i < 100; ++i) pack_and_unpack(type);
     if (what == "duplicates")
         for (int i = 0; i < 50; ++i) {
@@ -146,6 +167,11 @@ int main(int argc, char **argv) {
             pack_and_unpack(type);
         }
     MPI_OK(MPI_Type_free(&type));
+    if (loaded != nullptr) {
+        CHECK(has_driver());
+        CHECK(dlclose(loaded) == 0);
+        CHECK(has_driver() == had_driver);
+    }
     MPI_Finalize();
     return 0;
 }

@@ -1,6 +1,6 @@
 // Run by two processes with libucd-mpi-preload: its packs and unpacks in device memory fail, or
 // there is no memory for packed messages. Each call returns MPI_ERR_OTHER and calls the error
-// handler once.
+// handler once. Data in host memory is left to MPI if its pack fails.
 
 #include "mpi/failing_calls.hpp"
 #include "mpi/placed.hpp"
@@ -181,6 +181,45 @@ void collective_calls(int n, Failing before, Failing after) {
     CHECK(request == MPI_REQUEST_NULL);
 }
 
+// The same data in host memory is left to MPI.
+void in_host_memory(int n) {
+    const Column column(n, 2);
+    const MPI_Datatype item = column.item;
+    std::vector<int> sent(column.ints.size());
+    for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = 1000000 * rank + static_cast<int>(i);
+    const auto arrive = [&](const char *what, auto call) {
+        current = what;
+        std::vector<int> received(sent.size(), -1);
+        failing = no_packs;
+        MPI_OK(call(received.data()));
+        failing = {};
+        CHECK(calls_of_handler == 0);
+        for (int i = 0; i < 4 * n; ++i) {
+            const int from = i / (2 * n), first = 1000000 * from + 2 * n * (rank - from);
+            CHECK(received[static_cast<std::size_t>(i)] == (i % 2 == 0 ? first + i : -1));
+        }
+    };
+    MPI_Request requests[2];
+    const auto completed = [&](int rc) {
+        return rc == MPI_SUCCESS ? MPI_Wait(&requests[0], MPI_STATUS_IGNORE) : rc;
+    };
+    arrive("MPI_Alltoall in host memory", [&](int *received) {
+        return MPI_Alltoall(sent.data(), 1, item, received, 1, item, MPI_COMM_WORLD);
+    });
+    arrive("MPI_Ialltoall in host memory", [&](int *received) {
+        return completed(
+            MPI_Ialltoall(sent.data(), 1, item, received, 1, item, MPI_COMM_WORLD, &requests[0]));
+    });
+    arrive("messages in host memory", [&](int *received) {
+        for (int other = 0; other < 2; ++other)
+            MPI_OK(MPI_Irecv(received + 2 * n * other, 1, item, other, 0, MPI_COMM_WORLD,
+                             &requests[other]));
+        MPI_OK(MPI_Send(sent.data(), 1, item, 0, 0, MPI_COMM_WORLD));
+        MPI_OK(MPI_Send(sent.data() + 2 * n, 1, item, 1, 0, MPI_COMM_WORLD));
+        return MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    });
+}
+
 // Of a size that no block is kept of.
 void without_memory(const Column &column) {
     MPI_Request request = MPI_REQUEST_NULL;
@@ -243,6 +282,7 @@ int main(int argc, char **argv) {
         receives(column);
         persistent_requests(column);
         collective_calls(100, no_packs, no_unpacks);
+        in_host_memory(1000);
         devices_in_turns();
         without_memory(large);
         collective_calls(2000000, no_memory, no_memory);

@@ -64,8 +64,8 @@ class Preload(unittest.TestCase):
 class Decisions(unittest.TestCase):
     """Without UCD_MPI_ALWAYS: which types are read and taken over."""
 
-    def packed(self, what, beside='', **environment):
-        text = run('env', f'LD_PRELOAD={PRELOAD}{beside}', DECISIONS, what, processes=1, UCD_MPI_ALWAYS='0', UCD_MPI_STATS='1',
+    def packed(self, *what, beside='', **environment):
+        text = run('env', f'LD_PRELOAD={PRELOAD}{beside}', DECISIONS, *what, processes=1, UCD_MPI_ALWAYS='0', UCD_MPI_STATS='1',
                    **environment)
         counts = {call: (int(taken), int(left)) for _, call, taken, _, left in LINE.findall(text)}
         self.assertEqual(sum(counts['Unpack']), sum(counts['Pack']))
@@ -86,12 +86,23 @@ class Decisions(unittest.TestCase):
         once, left = self.packed('again')
         self.assertEqual(self.packed('duplicates'), (once + 50, left))
 
+    def test_types_used_in_turns_are_taken_over(self):
+        # Two of the eight may share the place where a thread remembers types; these are left to MPI.
+        taken, left = self.packed('turns')
+        self.assertEqual(taken + left, 400)
+        self.assertGreater(taken, 60)
+
+    # As far as the program unloads it itself.
+    def test_a_driver_that_the_program_unloads_is_unloaded(self):
+        without = f'{pathlib.Path(PRELOAD).parents[1]}:{os.environ.get("LD_LIBRARY_PATH", "")}'
+        self.assertEqual(sum(self.packed('unloads', DRIVER, LD_LIBRARY_PATH=without)), 100)
+
     def test_buffers_that_may_be_on_devices_are_left_to_an_mpi_that_reads_them(self):
         # A GPU driver is loaded that libucd has no backend for, so device memory looks like memory of the host. The libucd
         # whose devices are threads would have one.
         without = f'{pathlib.Path(PRELOAD).parents[1]}:{os.environ.get("LD_LIBRARY_PATH", "")}'
-        self.assertEqual(self.packed('again', f':{DRIVER}', LD_LIBRARY_PATH=without), (0, 100))
-        self.assertEqual(self.packed('again', f':{DRIVER}', LD_LIBRARY_PATH=without, UCD_MPI_GPU_AWARE='0'), self.packed('again'))
+        self.assertEqual(self.packed('again', beside=f':{DRIVER}', LD_LIBRARY_PATH=without), (0, 100))
+        self.assertEqual(self.packed('again', beside=f':{DRIVER}', LD_LIBRARY_PATH=without, UCD_MPI_GPU_AWARE='0'), self.packed('again'))
 
 
 class Mixed(unittest.TestCase):

@@ -9,10 +9,31 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdexcept>
 #include <thread>
 #include <ucd_mpi.h>
+
+namespace {
+
+bool attributes_fail = false;
+int errors_of_mpi = 0;
+
+void count_error(MPI_Comm *, int *, ...) {
+    ++errors_of_mpi;
+}
+
+} // namespace
+
+// Takes the place of MPI's function, also for libucd-mpi, since the program comes first in the
+// order of libraries.
+extern "C" int PMPI_Type_set_attr(MPI_Datatype datatype, int key, void *value) {
+    if (attributes_fail) return MPI_ERR_OTHER;
+    static const auto next =
+        reinterpret_cast<decltype(&PMPI_Type_set_attr)>(dlsym(RTLD_NEXT, "PMPI_Type_set_attr"));
+    return next(datatype, key, value);
+}
 
 namespace types_test {
 
@@ -159,6 +180,10 @@ TEST_CASE("predefined MPI types, of C and Fortran") {
         MPI_REAL8,          MPI_REAL16,    MPI_COMPLEX32,        MPI_2INTEGER,
         MPI_2REAL,          MPI_LONG_INT,  MPI_LONG_DOUBLE_INT,  MPI_DOUBLE_INT,
         MPI_COMPLEX16,      MPI_SHORT_INT, MPI_DOUBLE_PRECISION, MPI_2DOUBLE_PRECISION};
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    MPI_Comm_create_errhandler(count_error, &handler);
+    for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
+        MPI_Comm_set_errhandler(comm, handler);
     MPI_Datatype kind = MPI_DATATYPE_NULL;
     for (const auto &[precision, range] : {std::pair{6, 30}, {15, 300}})
         if (MPI_Type_create_f90_real(precision, range, &kind) == MPI_SUCCESS) all.push_back(kind);
@@ -185,7 +210,9 @@ TEST_CASE("predefined MPI types, of C and Fortran") {
         MPI_Datatype vector = MPI_DATATYPE_NULL;
         REQUIRE(MPI_Type_vector(3, 1, 2, datatype, &vector) == MPI_SUCCESS);
         for (const MPI_Datatype made : {datatype, vector}) {
+            errors_of_mpi = 0;
             const FromMpi type(made);
+            CHECK(errors_of_mpi == 0); // it frees no predefined type
             uintptr_t size = 0;
             MPI_Count expected = 0;
             ucd_get_size(type.get(), &size);
@@ -195,6 +222,9 @@ TEST_CASE("predefined MPI types, of C and Fortran") {
         }
         MPI_Type_free(&vector);
     }
+    for (const MPI_Comm comm : {MPI_COMM_WORLD, MPI_COMM_SELF})
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Errhandler_free(&handler);
     ucd_layout_t layout = {};
     layout.struct_size = sizeof layout;
     const FromMpi integer(MPI_INTEGER), real(MPI_DOUBLE_PRECISION);
@@ -310,6 +340,22 @@ TEST_CASE("threads convert the same MPI type") {
         CHECK(succeeded == 2);
         MPI_Type_free(&vector);
     }
+}
+
+// The conversion is kept as an attribute of the datatype, so that it is freed with it.
+TEST_CASE("a datatype that MPI gives no attribute is refused") {
+    start_mpi();
+    MPI_Datatype vector = MPI_DATATYPE_NULL;
+    MPI_Type_vector(3, 1, 2, MPI_INT, &vector);
+    ucd_type_t type = UCD_TYPE__NULL;
+    attributes_fail = true;
+    const int rc = ucd_type_from_mpi(vector, UCD_INFO__NULL, &type);
+    attributes_fail = false;
+    CHECK(rc != UCD_SUCCESS);
+    CHECK(type == UCD_TYPE__NULL);
+    CHECK(std::string(ucd_mpi_last_error()).starts_with("ucd_type_from_mpi: MPI_Type_set_attr "));
+    CHECK(bounds_of(FromMpi(vector).get()) == bounds_of(vector));
+    MPI_Type_free(&vector);
 }
 
 TEST_CASE("wrong arguments of ucd_type_from_mpi") {
