@@ -585,11 +585,13 @@ def test_gaps_are_read_where_that_saves_time(tmp_path):
         assert report.calls == (1 if is_read else 16)
 
 
-def test_files_are_mapped_where_that_saves_time(tmp_path, monkeypatch):
+@pytest.mark.parametrize('kept', [1000, 1])
+def test_files_are_mapped_where_that_saves_time(tmp_path, monkeypatch, kept):
     """For short pieces, and what is converted, of arrays on the host that are not small: window by window."""
     mapped = []
     monkeypatch.setattr(OpenFile, 'mapped', lambda file, real=OpenFile.mapped: mapped.append(file) or real(file))
     monkeypatch.setattr(_checkpoint_plan, 'WINDOW', 100_000)
+    monkeypatch.setattr(_checkpoint_plan, 'MOST_KEPT', kept)
     array = np.random.default_rng(5).random((128, 2048), np.float32)
     saved = ucd_models.checkpoint.open(files.safetensors_file(tmp_path / 'a', {'a': array, 'small': array[:4]}))
     for dim, convert, expected in ((0, None, False), (1, None, True), (0, 'float16', True), (1, 'float64', True)):

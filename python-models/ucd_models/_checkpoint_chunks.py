@@ -85,7 +85,7 @@ class MappedFile:
 
     def move(self, start: int, begin: int, plan: Plan, target: Target) -> None:
         """Moves what a plan says. start: the first element in the file; begin: that in the target, from its first one on."""
-        for window in plan.windows:
+        for window in plan.windows():
             for k in range(window.count):
                 if self._covered + window.nbytes > WINDOW:
                     self._mapping.madvise(mmap.MADV_DONTNEED)

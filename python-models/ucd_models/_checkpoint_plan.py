@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import ucd
@@ -15,6 +16,8 @@ from ucd_models._untrusted import key_of
 
 # Of a mapped file, about so much is memory of the process at a time.
 WINDOW = 8 << 20
+# A plan keeps at most so many windows: a file can describe millions of them.
+MOST_KEPT = 1000
 
 
 class Window(NamedTuple):
@@ -43,8 +46,11 @@ class Plan:
         item, direct = target.element.size, target.may_be_direct
         if mapped is None:
             mapped = target.is_on_host and is_for_mapping(self.axes, item, direct)
-        self.windows = list(self._windows(target)) if mapped else []
-        if not mapped:
+        self.is_mapped, self._target = mapped, target
+        if mapped:
+            kept = list(itertools.islice(self._windows(), MOST_KEPT + 1))
+            self._kept = kept if len(kept) <= MOST_KEPT else None
+        else:
             self._how = item, chosen_gap(self.axes, item, direct) if gap is None else gap, limit, direct
             found = sections(self.axes, *self._how)
             first = next(found)
@@ -54,8 +60,11 @@ class Plan:
         """As of _checkpoint_sections."""
         return iter(self._only) if self._only else sections(self.axes, *self._how)
 
-    def _windows(self, target: Target) -> Iterator[Window]:
-        element, to = target.element, target.routing.target_element
+    def windows(self) -> Iterable[Window]:
+        return self._windows() if self._kept is None else self._kept
+
+    def _windows(self) -> Iterator[Window]:
+        element, to = self._target.element, self._target.routing.target_element
         made: dict[bytes, Section] = {}
         for axes, source_step, target_step, count in windows(self.axes, WINDOW):
             strides = tuple(zip(*[(axis.source, axis.target) for axis in axes])) or ((), ())

@@ -109,7 +109,7 @@ class Reading:
             placed = self._locate(file, task.part, task.target.entry)
             headers += file.bytes - before  # what is pending counts later
             plan, from_start, begin = plan_of(self._plans, task.target, task.runs, placed, *self._how)
-            if plan.windows:
+            if plan.is_mapped:
                 mapped = mapped or MappedFile(file)
                 mapped.move(placed.start + from_start, begin, plan, task.target)
             else:

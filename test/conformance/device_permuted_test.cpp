@@ -152,7 +152,9 @@ TEST_CASE("images of a few channels, whose lines consist of vectors or not") {
         const ArrayItem entry{leaf(pairs ? UCD_TYPE__SHORT : UCD_TYPE__BYTE), pairs ? 2 : 1};
         const std::intptr_t unit = rng.chance(80) ? 16 / entry.bytes : 1;
         const std::intptr_t channels = rng.between(2, 5), images = rng.between(1, 3);
-        const std::intptr_t positions = rng.between(1, 6000 / channels / unit) * unit;
+        // Lines of a part of a tile, or of several tiles.
+        const std::intptr_t most = rng.chance(70) ? 6000 : 40'000;
+        const std::intptr_t positions = rng.between(1, most / channels / unit) * unit;
         const std::intptr_t plane = positions + rng.between(0, 2) * unit;
         const std::intptr_t image = plane * channels + rng.between(0, 2) * unit;
         const std::intptr_t bytes = entry.bytes, up = rng.chance(20) ? -bytes : bytes;

@@ -1,4 +1,5 @@
-// libcuda.so.1, loaded at run time: the driver functions for which the runtime has no equivalent.
+// libcuda.so.1, loaded at run time: the driver functions for which the runtime has no equivalent,
+// or has one that takes longer.
 #pragma once
 
 #include "status.h"

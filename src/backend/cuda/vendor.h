@@ -50,7 +50,8 @@ using gpuStreamCaptureMode = cudaStreamCaptureMode;
 #define gpuStreamWaitEvent(stream, event) cudaStreamWaitEvent(stream, event, 0)
 #define gpuStreamCaptureStatusNone cudaStreamCaptureStatusNone
 #define gpuStreamCaptureModeRelaxed cudaStreamCaptureModeRelaxed
-// Functions of the driver: the runtime takes five times and twice as long for the same.
+// The runtime takes twice as long to ask whether a stream is captured, and five times as long to
+// exchange the mode of captures.
 namespace ucd::cuda {
 cudaError_t stream_is_capturing(cudaStream_t stream, cudaStreamCaptureStatus *status);
 cudaError_t exchange_capture_mode(cudaStreamCaptureMode *mode);

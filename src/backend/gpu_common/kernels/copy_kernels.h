@@ -17,7 +17,7 @@ CopyKernel copy_windows_kernel(unsigned width);
 CopyKernel copy_places_kernel(unsigned width);
 CopyKernel copy_channels_kernel(unsigned width); // 1 or 2 bytes
 
-// That moves these tiles, of words of so many bytes.
+// The kernel that moves these tiles. A word has `width` bytes.
 CopyKernel tiles_kernel(const gpu::TilesParams &params, unsigned width);
 
 CopyKernel copy_interpreters_kernel();

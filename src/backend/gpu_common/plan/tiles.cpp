@@ -189,6 +189,8 @@ bool make_tiles(const Levels &levels, ElementBytes bytes, const Tuning &tuning,
 
 namespace {
 
+constexpr uint64_t least_channel_vectors = threads_per_block / 4; // of a line
+
 // Tiles of channels, whose elements are next to each other on the side `together`.
 bool make_channels(const Levels &levels, const TilePlace &at, uint32_t bytes, Stride together,
                    Stride apart, TilesParams &params) {
@@ -211,6 +213,8 @@ bool make_channels(const Levels &levels, const TilePlace &at, uint32_t bytes, St
     for (const Level &level : rest)
         bits |= static_cast<uint64_t>(level.from) | static_cast<uint64_t>(level.to);
     const uint64_t vectors = position.count * bytes / vector_bytes;
+    // performance only: a tile is of one line, and short lines would leave most threads idle
+    if (vectors < least_channel_vectors) return false;
     const uint64_t along = (vectors + threads_per_block - 1) / threads_per_block;
     Wide tiles = along;
     for (const Level &level : rest) tiles *= level.count; // less than 2^64 elements
