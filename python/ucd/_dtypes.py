@@ -108,7 +108,8 @@ def _made(dtype: Any) -> Any:
     import numpy
 
     if isinstance(dtype, Fields):
-        return numpy.dtype(dtype._asdict() | {'formats': [_made(part) for part in dtype.formats]})
+        keys: Any = dtype._asdict() | {'formats': [_made(part) for part in dtype.formats]}
+        return numpy.dtype(keys)
     if isinstance(dtype, tuple):
         return numpy.dtype((_made(dtype[0]), dtype[1]))
     return numpy.dtype(dtype)
