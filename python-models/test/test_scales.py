@@ -183,7 +183,9 @@ def test_what_is_refused():
         'name the dtypes': lambda: ucd_models.copy(x, out, 1.0),
         'wider|a scale is for': lambda: ucd_models.copy(x, x.copy(), 1.0),
         'float32, not DOUBLE': lambda: ucd_models.copy(x, out, np.ones((4, 1)), **named),
-        'for an array of shape': lambda: ucd_models.copy(x, out, np.ones(4, 'f4'), **named),
+        r'dimensions are needed; \(4, 1\) is one for each row': lambda: ucd_models.copy(x, out, np.ones(4, 'f4'), **named),
+        'FLOAT to DOUBLE: a scale is for': lambda: ucd_models.cast(x, 'float64', 1.0),
+        'FLOAT to bytes: a scale is for': lambda: ucd_models.copy(x, np.zeros((4, 6), 'V1'), 1.0),
         r'\(4, 2\) are needed': lambda: ucd_models.copy(x, out, np.ones((4, 3), 'f4'), block=(1, 4), **named),
         'has no blocks': lambda: ucd_models.copy(x, out, 2.0, block=(1, 4), **named),
         'given by the Scales': lambda: ucd_models.copy(x, out, Scales(2.0), block=(1, 4), **named),
@@ -230,6 +232,9 @@ def test_torch_on_the_host():
         x.view(torch.int16).numpy().view('u2'), 'bfloat16', 'float8_e4m3fn', np.repeat(scales.numpy(), 128, 1)
     )
     assert (found.view(torch.uint8).numpy() == expected).all()
+    for name, sentence in (('V1', 'V1 is not one of'), ('longdouble', 'library of src has no'), ('float8_e4', "say 'float8_e4m3fn'"), ('float8_e4m3fnuz', 'complex128$')):
+        with pytest.raises(TypeError, match=sentence):
+            ucd_models.cast(x, name, 1.0)
 
 
 DISTRIBUTIONS = {

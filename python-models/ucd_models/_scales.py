@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -42,7 +41,11 @@ class Scales(NamedTuple):
         if block is None and math.prod(counts) == 1:
             return address, 1.0, [(n or 1, 0) for n in shape]
         if len(counts) != len(shape) or (block is not None and len(block) != len(shape)):
-            raise ValueError(f'scales of shape {counts}, in blocks {block}, for an array of shape {tuple(shape)}')
+            blocks = '' if block is None else f' in blocks {block}'
+            raise ValueError(
+                f'scales of shape {counts} for an array of shape {tuple(shape)}{blocks}: as many dimensions are '
+                f'needed; {(*shape[:-1], 1)} is one for each row'
+            )
         if block is None:
             block = tuple([n or 1 if count == 1 else 1 for n, count in zip(shape, counts)])
         for n, length, count in zip(shape, block, counts):
@@ -71,14 +74,22 @@ def require_scalable(source: ucd.Type, target: ucd.Type) -> None:
     """Raises ValueError unless one side is floats of 8 bits, and the other one wider floats."""
     if (source.name in SMALL) == (target.name in SMALL):
         raise ValueError(
-            f'{source.name} to {target.name}: a scale is for conversions to floats of 8 bits and from them; name the dtypes of '
-            'arrays of integers by src_dtype= and dst_dtype='
+            f'{source.name or "bytes"} to {target.name or "bytes"}: a scale is for conversions to float8_e4m3fn or float8_e5m2, '
+            'and from them; name the dtypes of arrays of integers by src_dtype= and dst_dtype='
         )
 
 
+def _type_of(dtype: Any) -> ucd.Type:
+    """As interop.type_of_dtype, without bytes, of which NumPy's are that have no name here."""
+    type: ucd.Type = interop.type_of_dtype(dtype)
+    if type.name is None:
+        raise interop.refusal(dtype)
+    return type
+
+
 def _named(found: ucd.Type, dtype: Any) -> ucd.Type:
-    """The elements, where the caller says what they are."""
-    named: ucd.Type = interop.type_of_dtype(dtype)
+    """The elements: those that the caller says, if any."""
+    named = found if dtype is None else _type_of(dtype)
     if named.size != found.size:
         raise ValueError(f'elements of {found.size} bytes are not {dtype}')
     return named
@@ -115,10 +126,7 @@ def copy(
     """
     at, shape, strides, source, _ = interop.placed(src)
     to, target_shape, target_strides, target, _ = interop.placed(dst, True)
-    if src_dtype is not None:
-        source = _named(source, src_dtype)
-    if dst_dtype is not None:
-        target = _named(target, dst_dtype)
+    source, target = _named(source, src_dtype), _named(target, dst_dtype)
     if shape != target_shape:
         raise ValueError(f'src has shape {shape}, dst {target_shape}')
     require_scalable(source, target)
@@ -153,13 +161,12 @@ def cast(
 ) -> Any:
     """As copy, to a new C-contiguous array in the memory and of the library of src. dtype: 'float8_e4m3fn', 'bfloat16' and so
     on, or a dtype of the library. Of NumPy the result is unsigned integers of that size where NumPy lacks the dtype."""
-    type: ucd.Type = interop.type_of_dtype(dtype)
+    type = _type_of(dtype)
+    shape, _ = interop.shape_and_strides(src)
     if interop.library_of(src) == 'torch':
-        made = getattr(sys.modules['torch'], dtype) if isinstance(dtype, str) else dtype
-        out, dtype = src.new_empty(src.shape, dtype=made), None
+        out, dtype = interop.new_of_dtype(src, shape, dtype), None
     else:
-        shape, _ = interop.shape_and_strides(src)
         out = interop.new_bytes(src, math.prod(shape) * type.size)
-        out = out.view({1: 'u1', 2: 'u2', 4: 'f4'}[type.size] if type.name != 'FLOAT16' else 'f2').reshape(shape)
+        out = out.view(f'{"f" if type.name in ("FLOAT", "FLOAT16") else "u"}{type.size}').reshape(shape)
     copy(src, out, scale, block=block, saturate=saturate, src_dtype=src_dtype, dst_dtype=dtype, stream=stream)
     return out

@@ -31,6 +31,15 @@ def new_array(like: Any, shape: Any, dtype: Any) -> Any:
     return maker.empty(shape, dtype=dtype) if maker else None
 
 
+def new_of_dtype(like: Any, shape: Any, dtype: Any) -> Any:
+    """As new_array. Raises TypeError for a dtype that the library does not have."""
+    try:
+        return new_array(like, shape, dtype)
+    except (AttributeError, TypeError) as error:
+        _dtypes.of(dtype)  # says which names there are, if it is none
+        raise error if isinstance(error, TypeError) else TypeError(f'the library of src has no {dtype!r}') from error
+
+
 def new_bytes(like: Any, count: int) -> Any:
     """Uninitialised bytes in the memory that an array is in."""
     made = new_array(like, count, 'uint8')
@@ -102,11 +111,7 @@ def cast(
     stream, wait, errors, and when the work is done: as copy.
     """
     shape, *_ = _core.described(src, 'src')
-    try:
-        out = new_array(src, shape, dtype)
-    except (AttributeError, TypeError) as error:
-        _dtypes.of(dtype)  # says which names there are, if it is none
-        raise error if isinstance(error, TypeError) else TypeError(f'the library of src has no {dtype!r}') from error
+    out = new_of_dtype(src, shape, dtype)
     if out is None:
         raise TypeError('cast makes arrays of NumPy, torch or CuPy; none of them is there')
     _core.copy(src, out, convert='saturate' if saturate else True, hints=hints, stream=stream, wait=wait)

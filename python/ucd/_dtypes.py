@@ -169,11 +169,17 @@ def element_of(dtype: Any) -> Element:
             raise
         found = None
     if found is None:
-        import difflib
-
-        close = [] if is_of_torch else difflib.get_close_matches(str(name), _NAMES, 1, 0.5)
-        raise TypeError(f'{dtype} is not one of {", ".join(_NAMES)}' + ''.join([f'; say {known!r}' for known in close]))
+        raise refusal(dtype)
     return _of_dtype(found)
+
+
+def refusal(dtype: Any) -> TypeError:
+    """Of a dtype that is none of those that have names here. Says the name that may be meant."""
+    import difflib
+
+    may_be_meant = isinstance(dtype, str) and 'fnuz' not in dtype  # these have other values
+    close = difflib.get_close_matches(dtype, _NAMES, 1, 0.5) if may_be_meant else []
+    return TypeError(f'{dtype} is not one of {", ".join(_NAMES)}' + ''.join([f'; say {known!r}' for known in close]))
 
 
 @functools.lru_cache(maxsize=1024)

@@ -5,7 +5,7 @@ are those of ucd.pack_into.
 """
 
 from ucd import _dtypes
-from ucd._arrays import library_of as library_of, new_bytes as new_bytes, new_like as new_like
+from ucd._arrays import library_of as library_of, new_bytes as new_bytes, new_like as new_like, new_of_dtype as new_of_dtype
 from ucd._core import (
     address as address,
     described as described,
@@ -23,6 +23,7 @@ from ucd._meanings import Meaning as Meaning, meaning_of as meaning_of, require_
 element_of_dtype = _dtypes.element_of
 type_of_dtype = _dtypes.of
 type_of_bytes = _dtypes.of_bytes
+refusal = _dtypes.refusal
 dtype_names = tuple(_dtypes._NAMES)
 """The names that type_of_dtype takes without NumPy."""
 
