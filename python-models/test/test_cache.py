@@ -334,6 +334,14 @@ def test_what_relayout_refuses():
         cache.relayout(a.cache(), a.cache().select(layer=0), [0], [1])
     with pytest.raises(ValueError, match='the source has 4 of head, the target 3'):
         cache.relayout(a.cache(), a.cache().select(head=slice(1, 4)), [0], [1])
+    for call, sentence in (
+        (lambda: cache.Relayout((a.cache(), b.cache(), [0], [1])), 'parts is a list of tuples'),
+        (lambda: cache.Relayout([(a.cache(), b.cache(), [0])]), 'parts is a list of tuples'),
+        (lambda: cache.relayout([np.zeros(3)], b.cache(), [0], [1]), 'the source is of class list; it must be a Cache'),
+        (lambda: cache.relayout(a.cache(), np.zeros(3), [0], [1]), 'the target is of class ndarray; it must be a Cache'),
+    ):
+        with pytest.raises(TypeError, match=sentence):
+            call()
     with pytest.raises(ValueError, match='dimensions'):
         cache.relayout(a.cache(), a.cache(), np.zeros((2, 2), int), [1] * 4)
     with pytest.raises((ValueError, TypeError)):

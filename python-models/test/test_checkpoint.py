@@ -239,6 +239,8 @@ def test_what_does_not_fit_is_refused_before_anything_is_read(tmp_path, monkeypa
         saved.read({'a': good}, placements={'a': ucd_models.Shard(0)})
     with pytest.raises(ValueError, match='rank 4 is not in the mesh'):
         saved.read({'a': good}, rank=4, placements={'a': ucd_models.Distribution((3, 4), 2, ucd_models.Shard(0))})
+    with pytest.raises(TypeError, match=r"targets\['a'\]: the array is of class 'list'"):
+        saved.read({'a': good.tolist()})
     with pytest.raises(BufferError, match='read-only'):
         good.flags.writeable = False
         saved.read({'a': good})
@@ -841,6 +843,8 @@ def test_what_torch_writes(tmp_path):
     wide = torch.zeros(3, 6, dtype=torch.bfloat16)
     saved.read({'model.transposed': wide[:, 1::3]}, convert='bfloat16')
     assert wide[:, 1::3].tolist() == tensors['transposed'].tolist() and wide[:, 2].tolist() == [0, 0, 0]
+    with pytest.raises(BufferError, match=r"targets\['model.transposed'\]: .* gradient"):
+        saved.read({'model.transposed': wide[:, 1::3].requires_grad_()}, convert='bfloat16')
 
 
 def test_torch_reads_what_these_tests_write(tmp_path):

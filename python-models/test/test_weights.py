@@ -137,6 +137,8 @@ def test_what_rules_refuse():
         weights.Sync(weights.LLAMA, {'lm_head.weight': pair}, 3)
     with pytest.raises(TypeError, match="'a' is no DTensor, but a ndarray"):
         weights.described({'a': np.zeros(3)})
+    with pytest.raises(TypeError, match=r"before\['a'\] is of class ndarray; it must be a pair of a Distribution"):
+        weights.Sync(twice, {'a': np.zeros((8, 4))}, 2)
     sync = weights.Sync(twice, {'a': pair}, 2)
     with pytest.raises(ValueError, match="'c' has 5 indices; its sources have 4"):
         sync.targets({'c': np.zeros((5, 4), 'f4')}, 0)['a']

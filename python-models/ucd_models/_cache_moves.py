@@ -111,7 +111,13 @@ class Relayout:
 
         convert, holes and hints, and what is raised: as relayout."""
         self._parts: list[Part] = []
-        for source, target, source_pages, target_pages, *scale in parts:
+        for given in parts:
+            if not isinstance(given, (tuple, list)) or len(given) not in (4, 5):
+                raise TypeError('parts is a list of tuples (source, target, source_pages, target_pages), with a scale perhaps')
+            source, target, source_pages, target_pages, *scale = given
+            for side, cache in zip(('source', 'target'), given):
+                if not isinstance(cache, Cache):
+                    raise TypeError(f'the {side} is of class {type(cache).__name__}; it must be a Cache, as Cache.of makes one')
             ends = End(source, Pages(source_pages, 'source_pages')), End(target, Pages(target_pages, 'target_pages'))
             self._parts.append(Part(ends, scale[0] if scale else None))
         different = [part.elements for part in self._parts if part.elements[0] != part.elements[1]]

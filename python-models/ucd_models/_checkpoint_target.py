@@ -35,7 +35,7 @@ class Target:
         self.op = '' if not self.routing.converts else 'convert_sat' if saturate else 'convert'
         self.rank = rank
         self.what = f'targets[{name!r}]'
-        self.strides = self.routing.strides_of(array, 1, rank, self.what)
+        self.strides = self.routing.place_of(array, 1, rank, self.what).strides
         self._check_elements(self.what)
         self.elements = math.prod(held.local_shape(rank))
         self.memory = ucd.memory(array) if self.elements else 'host'

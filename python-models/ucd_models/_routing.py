@@ -252,10 +252,6 @@ class Routing:
         number = alike.replica(receiver)
         return first + roles.replicas[(receiver - alike.replicas[number] + number) % len(roles.replicas)]
 
-    def strides_of(self, array: Any, side: int, rank: int, what: str) -> tuple[int, ...]:
-        """The strides of a rank's local array in bytes. Errors: as place_of."""
-        return self.place_of(array, side, rank, what).strides
-
     def place_of(self, array: Any, side: int, rank: int, what: str, meaning: Meaning | None = None) -> Place:
         """Where a rank's local array of the source (side 0) or target (1) lies. Raises ValueError if its shape, the
         size of its elements or their floating format is another one than the distribution says, NotSupported if their
@@ -263,7 +259,10 @@ class Routing:
 
         meaning: of the elements, if they are not those of a dtype that was named."""
         held, element = ((self.source, self.element), (self.target, self.target_element))[side]
-        address, shape, strides, *of_array = interop.placed(array)
+        try:
+            address, shape, strides, *of_array = interop.placed(array)
+        except (BufferError, TypeError) as error:
+            raise error.__class__(f'{what}: {error}') from error
         if shape != held.local_shape(rank):
             raise ValueError(f'{what} has shape {shape}; the distribution says {held.local_shape(rank)}')
         found = of_array[0]

@@ -119,8 +119,10 @@ class Sync:
         self._places: dict[str, _Place] = {}
         self._dropped: set[str] = set()
         self._parts: _Parts = defaultdict(list)
-        for name, (source, _) in before.items():
-            place = self._placed(rules, name, source.shape)
+        for name, held in before.items():
+            if not isinstance(held, (tuple, list)) or not isinstance(held[0], Distribution):
+                raise TypeError(f'before[{name!r}] is of class {type(held).__name__}; it must be a pair of a Distribution and a dtype')
+            place = self._placed(rules, name, held[0].shape)
             if place is None:
                 self._dropped.add(name)
                 continue
