@@ -7,7 +7,6 @@ from typing import Any
 import ucd
 
 
-
 class Moves:
     """Moves of one launch: those that convert and those that do not are one each. saturate: what conversions do with
     numbers that are too large. hints: of those that do not convert, and of those that do."""
@@ -22,11 +21,9 @@ class Moves:
         self._members[converts].append(member)
 
     def prepare(self) -> None:
-        plain, converting = self._members
-        if plain:
-            self._batches.append(ucd.Batch(plain, hints=self._hints[0]))
-        if converting:
-            self._batches.append(ucd.Batch(converting, op=self._op, hints=self._hints[1]))
+        for members, op, hints in zip(self._members, (None, self._op), self._hints):
+            if members:
+                self._batches.append(ucd.Batch(members, op=op, hints=hints))
         self._members = ([], [])
 
     def run(self, in_stream: bool, non_blocking: bool = False) -> None:
