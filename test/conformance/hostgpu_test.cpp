@@ -1,5 +1,6 @@
 // What is the GPU backends' own, with devices that are threads of the CPU: launches, lists,
 // streams, graphs; of moves and of reductions.
+#include "support/buffers/aligned_buffer.hpp"
 #include "support/catch.hpp"
 
 #include "support/host_vendor/capture.h"
@@ -205,10 +206,19 @@ TEST_CASE("memory of lists that have gone is given back when memory runs out") {
         const ReducedSubject what =
             with_elements(make_subject(one, indexed_block(1, displs, leaf(UCD_TYPE__INT)), 1));
         const std::size_t size = what.subject.size();
-        DeviceBuffer typed(one.rng(), what.subject.range, device0),
-            packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, device0);
-        for (const char *use = uses; *use != 0; ++use)
-            check_device_pack({one, UCD_OP__REPLACE, what, typed, packed, 0, size}, "kernel");
+        // Which memory a list is in depends on the alignment, and on the form of the call.
+        const auto typed = aligned_buffer(one.rng(), what.subject.range, device0),
+                   packed =
+                       aligned_buffer(one.rng(), {0, static_cast<std::intptr_t>(size)}, device0);
+        const DeviceMove move{one, UCD_OP__REPLACE, what, *typed, *packed, 0, size};
+        const Keys kernel({{"ucd.engine", "kernel"}});
+        for (const char *use = uses; *use != 0; ++use) {
+            set_up_pack(move);
+            std::uintptr_t bytes = 0;
+            REQUIRE(ucd_pack(typed->real_base(), 1, what.subject.type(), 0, packed->at(0), size,
+                             &bytes, kernel, UCD_OP__REPLACE) == UCD_SUCCESS);
+            check_result(move);
+        }
     };
     // Lists of plans are on the device; lists that are moved once are in memory of tables, which
     // are on the host, too.
