@@ -163,8 +163,8 @@ TEST_CASE("buffers must be reachable from the stream's device") {
         CHECK(last_error_says("outbuf"));
     }
     // Hints, too, are looked at for each buffer.
-    for (const std::string inbuf : {hint_for(device0), hint_for(pinned), hint_for(managed)})
-        for (const std::string outbuf :
+    for (const std::string &inbuf : {hint_for(device0), hint_for(pinned), hint_for(managed)})
+        for (const std::string &outbuf :
              {hint_for(pageable), hint_for(device1), std::string("cuda:0")}) {
             INFO(inbuf << " to " << outbuf);
             const Keys hints({{"ucd.inbuf", inbuf}, {"ucd.outbuf", outbuf}});
