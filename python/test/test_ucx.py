@@ -95,8 +95,8 @@ worker, memory = ucx.Worker({}), np.zeros(8, 'u1')
 worker.connect(0, worker.address())
 number = worker.receive(0, memory.ctypes.data, 8, 1)
 signal.signal(signal.SIGALRM, signal.default_int_handler)
-signal.setitimer(signal.ITIMER_REAL, 0.05)
 try:
+    signal.setitimer(signal.ITIMER_REAL, 0.05)
     worker.wait(number, None)
 except KeyboardInterrupt:
     print('interrupted')
