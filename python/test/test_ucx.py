@@ -10,9 +10,8 @@ import pytest
 ucx = pytest.importorskip('ucd.ucx', exc_type=ImportError)
 
 
-@pytest.fixture
-def two(monkeypatch):
-    """Workers that are each other's peer 7."""
+def connected(monkeypatch):
+    """Two workers that are each other's peer 7."""
     monkeypatch.setenv('UCX_TLS', 'tcp,self')
     monkeypatch.setenv('UCX_WARN_UNUSED_ENV_VARS', 'n')
     workers = ucx.Worker({}), ucx.Worker({})
@@ -20,6 +19,11 @@ def two(monkeypatch):
         worker.connect(7, other.address())
         worker.connect(7, b'')  # it is connected
     return workers
+
+
+@pytest.fixture
+def two(monkeypatch):
+    return connected(monkeypatch)
 
 
 def finish(*waits):
@@ -69,12 +73,13 @@ def test_a_message_that_is_too_long(two):
     assert not received[32:].any()
 
 
-def test_what_never_comes(two):
+def test_what_never_comes(monkeypatch):
     """The time is over, and the worker goes with what it waits for."""
+    _peer, worker = connected(monkeypatch)  # not the fixture's, which pytest keeps until the test has ended
     received = np.zeros(8, 'u1')
-    number = two[1].receive(7, received.ctypes.data, 8, 3)
-    assert not two[1].wait(number, 0.0) and not two[1].wait(number, 0.01)
-    del two
+    number = worker.receive(7, received.ctypes.data, 8, 3)
+    assert not worker.wait(number, 0.0) and not worker.wait(number, 0.01)
+    del worker
     gc.collect()
     assert not received.any()
 
