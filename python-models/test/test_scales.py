@@ -185,6 +185,7 @@ def test_what_is_refused():
         'float32, not DOUBLE': lambda: ucd_models.copy(x, out, np.ones((4, 1)), **named),
         r'dimensions are needed; \(4, 1\) is one for each row': lambda: ucd_models.copy(x, out, np.ones(4, 'f4'), **named),
         'FLOAT to DOUBLE: a scale is for': lambda: ucd_models.cast(x, 'float64', 1.0),
+        'FLOAT to C_DOUBLE_COMPLEX: a scale is for': lambda: ucd_models.cast(x, 'complex128', 1.0),
         'FLOAT to bytes: a scale is for': lambda: ucd_models.copy(x, np.zeros((4, 6), 'V1'), 1.0),
         r'\(4, 2\) are needed': lambda: ucd_models.copy(x, out, np.ones((4, 3), 'f4'), block=(1, 4), **named),
         'has no blocks': lambda: ucd_models.copy(x, out, 2.0, block=(1, 4), **named),

@@ -167,6 +167,7 @@ def cast(
         out, dtype = interop.new_of_dtype(src, shape, dtype), None
     else:
         out = interop.new_bytes(src, math.prod(shape) * type.size)
-        out = out.view(f'{"f" if type.name in ("FLOAT", "FLOAT16") else "u"}{type.size}').reshape(shape)
+        kind = 'f' if type.name in ('FLOAT', 'FLOAT16') else 'u' if type.size <= 8 else 'V'  # copy refuses the last
+        out = out.view(f'{kind}{type.size}').reshape(shape)
     copy(src, out, scale, block=block, saturate=saturate, src_dtype=src_dtype, dst_dtype=dtype, stream=stream)
     return out
