@@ -120,7 +120,7 @@ class Sync:
         self._dropped: set[str] = set()
         self._parts: _Parts = defaultdict(list)
         for name, held in before.items():
-            if not isinstance(held, (tuple, list)) or not isinstance(held[0], Distribution):
+            if not isinstance(held, (tuple, list)) or len(held) != 2 or not isinstance(held[0], Distribution):
                 raise TypeError(f'before[{name!r}] is of class {type(held).__name__}; it must be a pair of a Distribution and a dtype')
             place = self._placed(rules, name, held[0].shape)
             if place is None:
