@@ -98,7 +98,8 @@ TEST_CASE("copy between two random layouts of any sizes") {
     });
 }
 
-// Loops of two and of four that divide each other's add up to one for each power of two.
+// Loops of two and loops of four have counts that divide each other: together there is one loop for
+// each power of two.
 TEST_CASE("copies between layouts whose loops have no common one") {
     const auto nested = [](const Ints &counts) {
         RecipePtr type = leaf(UCD_TYPE__INT);
