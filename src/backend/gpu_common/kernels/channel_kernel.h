@@ -45,10 +45,10 @@ struct ChannelMove {
     UCD_GPU_FUNCTION void load_lines(uint32_t thread) const {
         if (thread >= in_line) return;
         V line[channels], together[channels];
+        const uint32_t at = thread * vector_bytes;
 #pragma unroll
         for (unsigned c = 0; c < channels; ++c)
-            line[c].whole = load<Quad>(from + c * static_cast<uint64_t>(p.level[1].from) +
-                                       thread * vector_bytes);
+            line[c].whole = load<Quad>(from + c * static_cast<uint64_t>(p.level[1].from) + at);
         for_elements(line, together, [](Word<width> in, Word<width> &out) { out = in; });
 #pragma unroll
         for (unsigned k = 0; k < channels; ++k)
@@ -57,14 +57,14 @@ struct ChannelMove {
     UCD_GPU_FUNCTION void store_lines(uint32_t thread) const {
         if (thread >= in_line) return;
         V line[channels], together[channels];
+        const uint32_t at = thread * vector_bytes;
 #pragma unroll
         for (unsigned k = 0; k < channels; ++k)
             together[k].whole = memory[place(thread * channels + k)];
         for_elements(line, together, [](Word<width> &out, Word<width> in) { out = in; });
 #pragma unroll
         for (unsigned c = 0; c < channels; ++c)
-            store<Quad>(to + c * static_cast<uint64_t>(p.level[1].to) + thread * vector_bytes,
-                        line[c].whole);
+            store<Quad>(to + c * static_cast<uint64_t>(p.level[1].to) + at, line[c].whole);
     }
     UCD_GPU_FUNCTION void load_together(uint32_t thread) const {
         for_together(thread, [this](Quad &held, uint32_t at) { held = load<Quad>(from + at); });
