@@ -178,7 +178,7 @@ TEST_CASE("a handle with bytes behind the backend's name does not open") {
     const DeviceBytes memory(0, 1000);
     constexpr std::size_t name_at = 40, name_end = 48;
     for (std::size_t at = name_at + 4; at < name_end; ++at)
-        for (const unsigned char byte : {0, 1}) {
+        for (unsigned char byte = 0; byte < 2; ++byte) {
             ucd_ipc_handle_t handle = exported(memory.address, 1000);
             std::fill(handle.bytes + name_at, handle.bytes + name_end, 0);
             std::copy_n("cuda", 4, handle.bytes + name_at);
