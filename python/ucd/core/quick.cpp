@@ -249,7 +249,7 @@ PyObject *gather(PyObject *, PyObject *const *given) {
 
 using Quick = PyObject *(*)(PyObject *, PyObject *const *);
 
-// Whether a call has one option, which is `convert`.
+// Returns whether a call has one option, and this is `convert`.
 bool only_converts(PyObject *names) {
     return PyTuple_Size(names) == 1 && PyTuple_GetItem(names, 0) == objects->convert;
 }

@@ -9,7 +9,7 @@
 
 namespace ucd::UCD_GPU {
 
-// What a thread needs to know to move its part of a tile.
+// A thread knows this of its tile, and moves its part of it.
 template <unsigned width, unsigned channels>
 struct ChannelMove {
     using V = Vector<width>;

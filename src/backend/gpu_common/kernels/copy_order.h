@@ -40,7 +40,7 @@ UCD_GPU_FUNCTION bool rows_order(const ucd_device_plan_t &from, const ucd_device
     order.to_row = static_cast<int32_t>(to.level[0].stride);
     order.from_column = static_cast<int32_t>(from.level[last].stride);
     order.to_column = static_cast<int32_t>(to.level[last].stride);
-    // Of the distances of columns and of matrices.
+    // This has the bits of all distances of columns and of matrices.
     uint32_t apart = static_cast<uint32_t>(order.from_column | order.to_column);
 #pragma unroll
     for (unsigned k = 0; k < last; ++k) {

@@ -43,7 +43,7 @@ uint32_t vectors_per_thread(const LaunchContext &launch) {
     return launch.word == vector_bytes && pays ? max_per_thread<vector_bytes, 1> : 1;
 }
 
-// Whether the words of a vector are found together.
+// Returns whether the words of a vector are found together.
 bool are_found_together(const LaunchContext &launch, const NestParams &params) {
     const Shape &shape = launch.plan().shape;
     const ShapeLevel &innermost = shape.level[shape.levels - 1];

@@ -16,7 +16,7 @@ UCD_GPU_CONSTANT(cell_bytes, 4);
 UCD_GPU_CONSTANT(tile_cell_bits, 10);
 UCD_GPU_CONSTANT(min_side_bits, 3); // of the cells along either side
 
-// Of 2 to so many channels, another kernel moves lines that consist of whole vectors.
+// Another kernel moves the lines of 2 to so many channels, if lines consist of whole vectors.
 UCD_GPU_CONSTANT(max_channels, 4);
 
 // The packed side, if elements of it are out of the range that is moved.

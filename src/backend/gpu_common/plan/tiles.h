@@ -37,8 +37,8 @@ struct TilePlace {
     uint64_t from, to;
 };
 
-// The same for elements that are not converted, or tiles of channels: a side has the elements of a
-// few channels together, the other one a line for each channel.
+// Does the same for elements that are not converted, and makes tiles of channels, too: one side has
+// the elements of a few channels together, the other one has a line for each channel.
 bool make_copy_tiles(const CopyNest::Levels &levels, const TilePlace &at, uint32_t bytes,
                      const Tuning &tuning, TilesParams &params);
 
