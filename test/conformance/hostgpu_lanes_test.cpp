@@ -238,6 +238,10 @@ TEST_CASE("calls of a thread go where the hints and the stream of each call say"
                 REQUIRE(rc == UCD_SUCCESS);
                 move->check();
             }
+        // With the same hints, but no device asked for, the call is not the last one again.
+        changing.set("ucd.gpu", "none");
+        CHECK(pack_in(native(streams[1]), to_host.move(), changing) == UCD_ERR__NOT_SUPPORTED);
+        streams[1].synchronise();
     }
 }
 
