@@ -173,6 +173,43 @@ TEST_CASE("a copy does not wait, and its types may go meanwhile") {
     check_result(c.copy());
 }
 
+TEST_CASE("lists of a copy whose types are known stay until it ends") {
+    const auto lists = [](std::intptr_t apart) {
+        std::vector<std::intptr_t> lengths, places;
+        for (std::intptr_t i = 0; i < 100; ++i) {
+            lengths.push_back(1 + i % 3);
+            places.push_back(i * apart + i % 2);
+        }
+        return indexed(lengths, places, one_double);
+    };
+    const Keys hints({{"ucd.inbuf", hint_for(device0)}, {"ucd.outbuf", hint_for(device0)}});
+    for (const bool source_goes : {true, false}) {
+        DeviceSession session;
+        Copied c(lists(5), lists(6)), other(lists(7), lists(8));
+        const auto start = [&](const Copied &what, ucd_request_t &request) {
+            std::uintptr_t actual;
+            return ucd_icopy(what.in.real_base(), 1, what.source.subject.type(),
+                             what.out.real_base(), 1, what.target.subject.type(), &actual, hints,
+                             UCD_OP__REPLACE, &request);
+        };
+        ucd_request_t request = UCD_REQUEST__NULL, next = UCD_REQUEST__NULL;
+        REQUIRE(start(c, request) == UCD_SUCCESS); // makes the plans
+        REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+        set_up_copy(c.copy());
+        mock::hold();
+        REQUIRE(start(c, request) == UCD_SUCCESS);
+        (source_goes ? c.source : c.target).subject.built = BuiltType();
+        // Lists that are as long would take over memory that is free.
+        mock::counts.allocations = 0;
+        REQUIRE(start(other, next) == UCD_SUCCESS);
+        CHECK(mock::counts.allocations == 2);
+        mock::let_go();
+        REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+        REQUIRE(ucd_wait(&next) == UCD_SUCCESS);
+        check_result(c.copy());
+    }
+}
+
 TEST_CASE("a copy with a cap on blocks") {
     DeviceSession session;
     const Keys info({{"ucd.max_blocks", "2"}});

@@ -233,10 +233,11 @@ Status start(Context &context, Submission &&submission,
     return success;
 }
 
-Status start_one(const Executor &device, const CheckedMove &m, bool needs_type,
+Status start_one(const Executor &device, const CheckedMove &m, bool needs_types,
                  std::unique_ptr<AsyncOperation> &operation) {
     auto work = std::make_unique<RunningLaunch>();
-    if (needs_type) work->keep(m.type());
+    for (const Type *type : {m.from_type, m.to_type})
+        if (needs_types && type != nullptr) work->keep(*type);
     const Move &move = m;
     UCD_TRY(device.backend->launch(device.device, std::span(&move, 1), work->done()));
     if (work->done() != nullptr) operation = std::move(work);

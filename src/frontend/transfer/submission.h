@@ -80,8 +80,8 @@ Status start(Context &context, KeptSubmission submission, std::shared_ptr<const 
 // Same, for a submission that is started once.
 Status start(Context &context, Submission &&submission, std::unique_ptr<AsyncOperation> &operation);
 
-// Same, for one move of a device, whose type is kept if the launch needs it.
-Status start_one(const Executor &device, const CheckedMove &m, bool needs_type,
+// Same, for one move of a device, whose types are kept if the launch needs them.
+Status start_one(const Executor &device, const CheckedMove &m, bool needs_types,
                  std::unique_ptr<AsyncOperation> &operation);
 
 // Starts the launches of a submission for a stream, which orders them.

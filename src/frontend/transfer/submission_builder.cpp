@@ -9,12 +9,36 @@ namespace ucd {
 
 namespace {
 
-// The plan that the type of a pack or an unpack has for the executor, or null. Makes nothing.
-const KernelPlan *known_plan(const CheckedMove &m, const Executor &executor) {
-    const CachedOnType *const cache = m.type().state.cache.load(std::memory_order_acquire);
-    if (cache == nullptr) return nullptr;
-    return static_cast<const TypeCache &>(*cache).plans[executor.index][m.typed().count > 1].load(
+// Whether the output may have elements of other kinds behind the copied ones. An unpack would
+// require that the op supports these, too.
+bool may_have_other_elements(const CheckedMove &m) {
+    return m.length < m.to_type->size * m.to.count && elements_of(*m.to_type).kind == Element::none;
+}
+
+// If one side of a copy is consecutive, it serves as the packed side of the other.
+void use_packed(CheckedMove &m, const char *&first_in, const char *&first_out) {
+    char *address;
+    if (is_contiguous(*m.to_type, m.to, m.length, address)) {
+        m.to = side_of(address);
+        m.to_type = nullptr;
+        first_out = address;
+    } else if ((m.op == Op::replace || !may_have_other_elements(m)) &&
+               is_contiguous(*m.from_type, m.from, m.length, address)) {
+        m.from = side_of(address);
+        m.from_type = nullptr;
+        first_in = address;
+    }
+}
+
+// Sets the plan that a type has for the executor; a packed side needs none. False if the type has
+// none, or if it is indexed by lists of the caller's. Makes nothing.
+bool find_plan(const Type *type, const Executor &executor, Side &side) {
+    if (type == nullptr) return true;
+    const CachedOnType *const cache = type->state.cache.load(std::memory_order_acquire);
+    if (cache == nullptr || type->by_reference) return false;
+    side.plan = static_cast<const TypeCache &>(*cache).plans[executor.index][side.count > 1].load(
         std::memory_order_acquire);
+    return side.plan != nullptr;
 }
 
 } // namespace
@@ -23,25 +47,28 @@ Status start_known(Context &context, const CheckedMove &m, const Hints &hints,
                    const StreamTarget *stream, std::unique_ptr<AsyncOperation> &operation,
                    bool &started) {
     started = false;
-    if (hints.inbuf == nullptr || hints.outbuf == nullptr || m.length == 0 || m.is_copy() ||
-        m.op != Op::replace || m.type().by_reference || hints.limits.engine == Engine::dma)
+    if (hints.inbuf == nullptr || hints.outbuf == nullptr || m.length == 0 || m.op != Op::replace ||
+        hints.limits.engine == Engine::dma)
         return success;
+    CheckedMove known = m;
+    const char *unused;
+    if (m.is_copy()) use_packed(known, unused, unused);
     // Hints apply to all addresses.
     Route route;
-    if (!find_direct_route(context, hints, stream, m.direction(), route)) return success;
-    CheckedMove known = m;
-    const KernelPlan *const plan = known_plan(m, route.to);
-    if (plan == nullptr) return success;
-    (m.direction() == Direction::pack ? known.from : known.to).plan = plan;
+    if (!find_direct_route(context, hints, stream, known.direction(), route)) return success;
+    const Executor &device = route.to;
+    if (!find_plan(known.from_type, device, known.from) ||
+        !find_plan(known.to_type, device, known.to))
+        return success;
     known.from_kind = route.from_kind;
     known.to_kind = route.to_kind;
     known.limits = hints.limits;
-    const bool needs_type = plan->is_needed_by(known);
-    if (stream != nullptr && needs_type) return success; // the stream's work has to keep it
+    const bool needs_types = known.is_copy() || known.typed().plan->is_needed_by(known);
+    if (stream != nullptr && needs_types) return success; // the stream's work has to keep them
     started = true;
-    if (stream == nullptr) return start_one(route.to, known, needs_type, operation);
+    if (stream == nullptr) return start_one(device, known, needs_types, operation);
     const Move &move = known;
-    return route.to.backend->launch_in(stream->stream, std::span(&move, 1), Keep());
+    return device.backend->launch_in(stream->stream, std::span(&move, 1), Keep());
 }
 
 SubmissionBuilder::SubmissionBuilder(Router &router, Reuse reuse)
@@ -123,32 +150,6 @@ Status SubmissionBuilder::add_part(CheckedMove m, const char *first_in, const ch
     bool found = false;
     if (route.kind == RouteKind::direct) UCD_TRY(find_launch(m, route, found));
     return found ? add_launch(m, route) : add_staged(m, route);
-}
-
-namespace {
-
-// Whether the output may have elements of other kinds behind the copied ones. An unpack would
-// require that the op supports these, too.
-bool may_have_other_elements(const CheckedMove &m) {
-    return m.length < m.to_type->size * m.to.count && elements_of(*m.to_type).kind == Element::none;
-}
-
-} // namespace
-
-// If one side of a copy is consecutive, it serves as the packed side of the other.
-void SubmissionBuilder::use_packed(CheckedMove &m, const char *&first_in,
-                                   const char *&first_out) const {
-    char *address;
-    if (is_contiguous(*m.to_type, m.to, m.length, address)) {
-        m.to = side_of(address);
-        m.to_type = nullptr;
-        first_out = address;
-    } else if ((m.op == Op::replace || !may_have_other_elements(m)) &&
-               is_contiguous(*m.from_type, m.from, m.length, address)) {
-        m.from = side_of(address);
-        m.from_type = nullptr;
-        first_in = address;
-    }
 }
 
 Status SubmissionBuilder::add_on_host(CheckedMove &m, const Route &route) {

@@ -19,9 +19,9 @@ Status prepare_in(const StreamTarget &stream, const Type &type, uint64_t count, 
 // that describe it.
 enum class Reuse : uint8_t { once, again };
 
-// Starts a pack or an unpack without an op that one device does, by the plan that the type has for
-// it, if hints say where both buffers are: nothing has to be built or kept for this, but the type
-// if the launch needs it. Leaves `started` false for any other move, and what is wrong to
+// Starts a move without an op that one device does, by the plans that the types have for it, if
+// hints say where both buffers are: nothing has to be built or kept for this, but the types if the
+// launch needs them. Leaves `started` false for any other move, and what is wrong to
 // SubmissionBuilder, which words it.
 Status start_known(Context &context, const CheckedMove &m, const Hints &hints,
                    const StreamTarget *stream, std::unique_ptr<AsyncOperation> &operation,
@@ -59,7 +59,6 @@ public:
 
 private:
     Status add_part(CheckedMove m, const char *first_in, const char *first_out);
-    void use_packed(CheckedMove &m, const char *&first_in, const char *&first_out) const;
     Status copy_lists(const Executor &executor, const Type *&type);
     void keep_types(const CheckedMove &m, bool after_launch);
     Status add_on_host(CheckedMove &m, const Route &route);

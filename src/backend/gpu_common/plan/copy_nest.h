@@ -5,6 +5,7 @@
 #include "layout.h"
 #include "plan/tuning.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,15 @@ template <class T, std::size_t room>
 class BoundedList {
 public:
     static constexpr std::size_t max_size = room;
+
+    // These write no items beyond those of the list.
+    BoundedList() {}
+    BoundedList(const BoundedList &other) { *this = other; }
+    BoundedList &operator=(const BoundedList &other) {
+        size_ = other.size_;
+        std::copy(other.begin(), other.end(), begin());
+        return *this;
+    }
 
     void push_back(const T &item) { items_[size_++] = item; }
     void pop_back() { --size_; }
