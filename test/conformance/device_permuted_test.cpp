@@ -152,10 +152,12 @@ TEST_CASE("images of a few channels, whose lines consist of vectors or not") {
         const ArrayItem entry{leaf(pairs ? UCD_TYPE__SHORT : UCD_TYPE__BYTE), pairs ? 2 : 1};
         const std::intptr_t unit = rng.chance(80) ? 16 / entry.bytes : 1;
         const std::intptr_t channels = rng.between(2, 5), images = rng.between(1, 3);
-        // Lines of a part of a tile, or of several tiles.
+        const std::intptr_t rows = rng.chance(50) ? 1 : rng.between(2, 20);
+        // Lines of a part of a tile, of which it then has several, or of several tiles.
         const std::intptr_t most = rng.chance(70) ? 6000 : 40'000;
-        const std::intptr_t positions = rng.between(1, most / channels / unit) * unit;
-        const std::intptr_t plane = positions + rng.between(0, 2) * unit;
+        const std::intptr_t positions = rng.between(1, most / channels / unit / rows) * unit;
+        const std::intptr_t pitch = positions + rng.between(0, 2) * unit;
+        const std::intptr_t plane = pitch * rows + rng.between(0, 2) * unit;
         const std::intptr_t image = plane * channels + rng.between(0, 2) * unit;
         const std::intptr_t bytes = entry.bytes, up = rng.chance(20) ? -bytes : bytes;
         const auto check = [&](const Ints &counts, const Ints &strides) {
@@ -163,8 +165,9 @@ TEST_CASE("images of a few channels, whose lines consist of vectors or not") {
             check_both_ways(one, with_elements(make_subject(one, array, 1)),
                             {entry.type, unit * bytes});
         };
-        check({images, positions, channels}, {image * up, bytes, plane * up});
-        check({images, channels, positions}, {image * up, bytes, channels * bytes});
+        check({images, rows, positions, channels}, {image * up, pitch * up, bytes, plane * up});
+        check({images, channels, rows, positions},
+              {image * up, bytes, pitch * channels * up, channels * bytes});
     });
 }
 

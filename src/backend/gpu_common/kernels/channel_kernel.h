@@ -9,28 +9,45 @@
 
 namespace ucd::UCD_GPU {
 
-// A thread knows this of its tile, and moves its part of it.
+// A thread knows this of its tile, and moves its part of it. A tile has vectors of lines that
+// follow each other, so that short lines leave no thread without work.
 template <unsigned width, unsigned channels>
 struct ChannelMove {
     using V = Vector<width>;
 
     const TilesParams &p;
-    Quad *memory;       // shared
-    uintptr_t from, to; // where the tile begins
-    uint32_t in_line;   // vectors of a line in the tile
+    Quad *memory;          // shared
+    uint32_t first, count; // the tile's vectors of a channel
 
+    // The addresses of these vectors.
+    template <unsigned vectors>
+    UCD_GPU_FUNCTION void find(uint32_t (&vector)[vectors], uintptr_t (&from)[vectors],
+                               uintptr_t (&to)[vectors]) const {
+        find_on_both(p.level + 2, p.outer_levels, vector, from, to);
+    }
     // The place of a vector of the side that has the channels together. Neighbouring threads access
     // vectors that are `channels` apart. A gap after each eight vectors lets them use different
     // banks.
     UCD_GPU_FUNCTION static uint32_t place(uint32_t vector) {
         return channels % 2 != 0 ? vector : vector + vector / 8;
     }
+    // Calls move(place in shared memory, source, target) for a thread's vectors of that side.
     template <class Move>
     UCD_GPU_FUNCTION void for_together(uint32_t thread, Move move) const {
+        uint32_t vector[channels];
+        uintptr_t from[channels], to[channels];
 #pragma unroll
         for (unsigned k = 0; k < channels; ++k) {
-            const uint32_t vector = thread + k * threads_per_block;
-            if (vector < in_line * channels) move(memory[place(vector)], vector * vector_bytes);
+            const uint32_t number = thread + k * threads_per_block;
+            vector[k] = first + number / channels;
+            from[k] = p.from + number % channels * vector_bytes;
+            to[k] = p.to + number % channels * vector_bytes;
+        }
+        find(vector, from, to);
+#pragma unroll
+        for (unsigned k = 0; k < channels; ++k) {
+            const uint32_t number = thread + k * threads_per_block;
+            if (number < count * channels) move(memory[place(number)], from[k], to[k]);
         }
     }
     // Calls move(element of a line, element of those together) for those of a thread.
@@ -43,50 +60,49 @@ struct ChannelMove {
     }
 
     UCD_GPU_FUNCTION void load_lines(uint32_t thread) const {
-        if (thread >= in_line) return;
+        if (thread >= count) return;
         V line[channels], together[channels];
-        const uint32_t at = thread * vector_bytes;
+        uint32_t vector[1] = {first + thread};
+        uintptr_t from[1] = {p.from}, to[1] = {p.to};
+        find(vector, from, to);
 #pragma unroll
         for (unsigned c = 0; c < channels; ++c)
-            line[c].whole = load<Quad>(from + c * static_cast<uint64_t>(p.level[1].from) + at);
+            line[c].whole = load<Quad>(from[0] + c * static_cast<uint64_t>(p.level[1].from));
         for_elements(line, together, [](Word<width> in, Word<width> &out) { out = in; });
 #pragma unroll
         for (unsigned k = 0; k < channels; ++k)
             memory[place(thread * channels + k)] = together[k].whole;
     }
     UCD_GPU_FUNCTION void store_lines(uint32_t thread) const {
-        if (thread >= in_line) return;
+        if (thread >= count) return;
         V line[channels], together[channels];
-        const uint32_t at = thread * vector_bytes;
+        uint32_t vector[1] = {first + thread};
+        uintptr_t from[1] = {p.from}, to[1] = {p.to};
+        find(vector, from, to);
 #pragma unroll
         for (unsigned k = 0; k < channels; ++k)
             together[k].whole = memory[place(thread * channels + k)];
         for_elements(line, together, [](Word<width> &out, Word<width> in) { out = in; });
 #pragma unroll
         for (unsigned c = 0; c < channels; ++c)
-            store<Quad>(to + c * static_cast<uint64_t>(p.level[1].to) + at, line[c].whole);
+            store<Quad>(to[0] + c * static_cast<uint64_t>(p.level[1].to), line[c].whole);
     }
     UCD_GPU_FUNCTION void load_together(uint32_t thread) const {
-        for_together(thread, [this](Quad &held, uint32_t at) { held = load<Quad>(from + at); });
+        for_together(thread,
+                     [](Quad &held, uintptr_t from, uintptr_t) { held = load<Quad>(from); });
     }
     UCD_GPU_FUNCTION void store_together(uint32_t thread) const {
-        for_together(thread, [this](const Quad &held, uint32_t at) { store<Quad>(to + at, held); });
+        for_together(thread,
+                     [](const Quad &held, uintptr_t, uintptr_t to) { store<Quad>(to, held); });
     }
 };
 
 // Called by all threads of a block.
 template <unsigned width, unsigned channels>
 UCD_GPU_FUNCTION void move_channels_of(const TilesParams &p, Quad *memory, uint32_t index) {
-    uint32_t outer[1] = {quotient(index, p.column_tiles)};
-    const uint32_t first = (index - outer[0] * p.column_tiles.value) * threads_per_block;
-    uintptr_t from[1] = {p.from}, to[1] = {p.to};
-    find_on_both(p.level + 2, p.outer_levels, outer, from, to);
-    constexpr uint32_t positions = vector_bytes / width;
-    from[0] += first * (positions * static_cast<uint64_t>(p.level[0].from));
-    to[0] += first * (positions * static_cast<uint64_t>(p.level[0].to));
-    const ChannelMove<width, channels> move{
-        p, memory, from[0], to[0],
-        p.columns - first < threads_per_block ? p.columns - first : threads_per_block};
+    const uint32_t first = index * threads_per_block, left = p.columns - first;
+    const ChannelMove<width, channels> move{p, memory, first,
+                                            left < threads_per_block ? left : threads_per_block};
     const bool lines_to_one = p.level[0].from == width;
     UCD_GPU_FOR_EACH_THREAD(thread) {
         if (lines_to_one)

@@ -56,7 +56,8 @@ typedef struct TilesParams {
     uint32_t wide;  // log2 of the number of cells in a row of a tile
     uint32_t slack; // 0 if tiles are not of windows
     // The number of channels, 0 if tiles are not of these. The first level has the positions, the
-    // second one the channels; columns are vectors of a channel's line.
+    // second one the channels, those around the vectors of each line; columns are the vectors of a
+    // channel's lines together.
     uint32_t channels;
     uint32_t limited;
     uint32_t source_runs, target_runs;

@@ -189,12 +189,11 @@ bool make_tiles(const Levels &levels, ElementBytes bytes, const Tuning &tuning,
 
 namespace {
 
-constexpr uint64_t least_channel_vectors = threads_per_block / 4; // of a line
-
 // Tiles of channels, whose elements are next to each other on the side `together`.
 bool make_channels(const Levels &levels, const TilePlace &at, uint32_t bytes, Stride together,
                    Stride apart, TilesParams &params) {
-    if (levels.size() < 2) return false;
+    // The vectors of a line are one level more than there was.
+    if (levels.size() < 2 || levels.size() == max_copy_levels) return false;
     Levels rest = levels;
     Level *const channels = fastest(rest, together), *const positions = fastest(rest, apart);
     const Level channel = *channels, position = *positions;
@@ -212,24 +211,24 @@ bool make_channels(const Levels &levels, const TilePlace &at, uint32_t bytes, St
         at.from | at.to | static_cast<uint64_t>(channel.*apart) | position.count * bytes;
     for (const Level &level : rest)
         bits |= static_cast<uint64_t>(level.from) | static_cast<uint64_t>(level.to);
-    const uint64_t vectors = position.count * bytes / vector_bytes;
-    // performance only: a tile is of one line, and short lines would leave most threads idle
-    if (vectors < least_channel_vectors) return false;
-    const uint64_t along = (vectors + threads_per_block - 1) / threads_per_block;
-    Wide tiles = along;
-    for (const Level &level : rest) tiles *= level.count; // less than 2^64 elements
-    if (bits % vector_bytes != 0 || vectors >= divisible_limit || tiles >= divisible_limit)
-        return false;
+    if (bits % vector_bytes != 0) return false;
+    const uint64_t in_vector = vector_bytes / bytes;
+    const auto along = [in_vector](int64_t stride) {
+        return static_cast<int64_t>(in_vector) * stride;
+    };
+    sort_around(rest);
+    rest.push_back({position.count / in_vector, along(position.from), along(position.to)});
+    Wide vectors = 1; // less than 2^64 elements
+    for (const Level &level : rest) vectors *= level.count;
+    if (vectors >= divisible_limit) return false;
     params = {};
     params.channels = static_cast<uint32_t>(channel.count);
     params.columns = static_cast<uint32_t>(vectors);
-    params.column_tiles = make_divisor(along);
-    params.tiles = static_cast<uint32_t>(tiles);
+    params.tiles = (params.columns - 1) / threads_per_block + 1;
     params.column_levels = params.row_levels = 1;
     params.outer_levels = static_cast<uint32_t>(rest.size());
     params.level[0] = {{}, 0, position.from, position.to};
     params.level[1] = {{}, 0, channel.from, channel.to};
-    sort_around(rest);
     put_levels(rest, 1, params.level + 2);
     return true;
 }
