@@ -31,10 +31,10 @@ UCD_GPU_CONSTANT(limit_target, 2);
 // elements of so many bytes.
 #ifdef __cplusplus
 inline constexpr uint32_t window_wide(uint32_t bytes) {
-    return bytes < cell_bytes ? 4 : 5;
+    return bytes == 2 ? 4 : 5;
 }
 inline constexpr uint32_t window_high(uint32_t bytes) { // log2 of the cells in a column
-    return bytes > cell_bytes ? 5 : 6;
+    return bytes == 1 || bytes > cell_bytes ? 5 : 6;
 }
 #endif
 
