@@ -5,6 +5,7 @@
 #include "params/aligned_stores.h"
 #include "params/convert.h"
 #include "params/copy.h"
+#include "params/tiles.h"
 #include "plan/make_divisor.h"
 #include "plan/move_range.h"
 #include "tuning.h"
@@ -130,6 +131,10 @@ TEST_CASE_METHOD(OnBackend, "lines of a few channels that consist of vectors are
                         const std::string kernel = kernel_of(backend, member);
                         CHECK((kernel == "copy_channels_w" + std::to_string(bytes)) ==
                               (channels < 5 && positions * bytes % 16 == 0 && odd == 0));
+                        // Lines share tiles.
+                        if (kernel.starts_with("copy_channels"))
+                            CHECK(as<TilesParams>(parameters_launched().back()).tiles ==
+                                  (2 * positions * bytes / 16 + 255) / 256);
                         // Whole images only.
                         member.restrict(positions * channels, places.size());
                         CHECK(kernel_of(backend, member) == kernel);

@@ -142,4 +142,29 @@ TEST_CASE("tiles have windows that begin at sectors where the lines do not") {
     }
 }
 
+TEST_CASE("windows of single bytes have at least half as many columns as a tile") {
+    for (const auto &[columns, has_windows] :
+         {std::pair<uint64_t, bool>{65, true}, {100, true}, {200, true}, {63, false}}) {
+        Tiled tiled(1, {2048, columns}, {1, 0});
+        REQUIRE(tiled.pays);
+        TilesParams params = tiled.params;
+        place_tiles({4096, 4096 + 16}, {1, 1}, params);
+        CHECK(make_windows(1, tuning, params) == has_windows);
+    }
+}
+
+TEST_CASE("a line of channels adds no level to a nest that has all that there may be") {
+    for (const std::size_t levels : {max_copy_levels - 1, max_copy_levels}) {
+        CopyNest::Levels nest;
+        int64_t stride = 1 << 20;
+        for (std::size_t i = 2; i < levels; ++i, stride *= 2) nest.push_back({2, stride, stride});
+        nest.push_back({256, 1, 3});
+        nest.push_back({3, 4096, 1});
+        TilesParams params;
+        const bool made = make_copy_tiles(nest, {4096, 4096}, 1, tuning, params);
+        CHECK(made == (levels < max_copy_levels));
+        if (made) CHECK(params.outer_levels + 2 == levels + 1);
+    }
+}
+
 } // namespace gpu_tiles_test

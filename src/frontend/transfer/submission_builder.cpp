@@ -30,13 +30,18 @@ void use_packed(CheckedMove &m, const char *&first_in, const char *&first_out) {
     }
 }
 
-// Sets the plan that a type has for the executor; a packed side needs none. False if the type has
-// none, or if it is indexed by lists of the caller's. Makes nothing.
+// Whether a type may have plans: it has been moved before, and has no lists of the caller's. A
+// packed side needs none.
+bool may_have_plans(const Type *type) {
+    return type == nullptr ||
+           (!type->by_reference && type->state.cache.load(std::memory_order_acquire) != nullptr);
+}
+
+// Sets the plan that such a type has for the executor. False if it has none. Makes nothing.
 bool find_plan(const Type *type, const Executor &executor, Side &side) {
     if (type == nullptr) return true;
-    const CachedOnType *const cache = type->state.cache.load(std::memory_order_acquire);
-    if (cache == nullptr || type->by_reference) return false;
-    side.plan = static_cast<const TypeCache &>(*cache).plans[executor.index][side.count > 1].load(
+    const CachedOnType &cache = *type->state.cache.load(std::memory_order_acquire);
+    side.plan = static_cast<const TypeCache &>(cache).plans[executor.index][side.count > 1].load(
         std::memory_order_acquire);
     return side.plan != nullptr;
 }
@@ -48,11 +53,13 @@ Status start_known(Context &context, const CheckedMove &m, const Hints &hints,
                    bool &started) {
     started = false;
     if (hints.inbuf == nullptr || hints.outbuf == nullptr || m.length == 0 || m.op != Op::replace ||
-        hints.limits.engine == Engine::dma)
+        hints.limits.engine == Engine::dma || !may_have_plans(m.from_type) ||
+        !may_have_plans(m.to_type))
         return success;
     CheckedMove known = m;
     const char *unused;
     if (m.is_copy()) use_packed(known, unused, unused);
+    if (known.is_copy() && stream != nullptr) return success; // it has to keep the types
     // Hints apply to all addresses.
     Route route;
     if (!find_direct_route(context, hints, stream, known.direction(), route)) return success;
@@ -63,8 +70,9 @@ Status start_known(Context &context, const CheckedMove &m, const Hints &hints,
     known.from_kind = route.from_kind;
     known.to_kind = route.to_kind;
     known.limits = hints.limits;
+    if (known.is_copy() && !device.backend->takes(known)) return success;
     const bool needs_types = known.is_copy() || known.typed().plan->is_needed_by(known);
-    if (stream != nullptr && needs_types) return success; // the stream's work has to keep them
+    if (stream != nullptr && needs_types) return success; // as above
     started = true;
     if (stream == nullptr) return start_one(device, known, needs_types, operation);
     const Move &move = known;

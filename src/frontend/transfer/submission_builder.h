@@ -21,8 +21,8 @@ enum class Reuse : uint8_t { once, again };
 
 // Starts a move without an op that one device does, by the plans that the types have for it, if
 // hints say where both buffers are: nothing has to be built or kept for this, but the types if the
-// launch needs them. Leaves `started` false for any other move, and what is wrong to
-// SubmissionBuilder, which words it.
+// launch needs them. Leaves `started` false for any other move, one in a stream that has to keep
+// types included, and what is wrong to SubmissionBuilder, which words it.
 Status start_known(Context &context, const CheckedMove &m, const Hints &hints,
                    const StreamTarget *stream, std::unique_ptr<AsyncOperation> &operation,
                    bool &started);

@@ -25,7 +25,8 @@ inline constexpr uint32_t max_side_cells = 1u << (tile_cell_bits - min_side_bits
 
 // The log2 of the most cells of a tile.
 template <class T, bool windows>
-inline constexpr uint32_t cell_bits = windows ? window_wide(sizeof(T)) + window_high(sizeof(T))
+inline constexpr uint32_t cell_bits = windows ? window_wide(sizeof(T), tuning.sector_bytes) +
+                                                    window_high(sizeof(T), tuning.sector_bytes)
                                               : tile_cell_bits;
 
 template <class To, class From, bool windows>
@@ -58,8 +59,8 @@ struct TileMove {
     UCD_GPU_FUNCTION static uint32_t column_bits(const TilesParams &p) {
         return windows ? window_high_bits : tile_cell_bits - p.wide;
     }
-    static constexpr uint32_t window_wide_bits = window_wide(sizeof(To)),
-                              window_high_bits = window_high(sizeof(To));
+    static constexpr uint32_t window_wide_bits = window_wide(sizeof(To), tuning.sector_bytes),
+                              window_high_bits = window_high(sizeof(To), tuning.sector_bytes);
 
     // The most columns of a tile; the lines of rows come after them.
     UCD_GPU_FUNCTION uint32_t max_columns() const { return wide << row_bits(p); }

@@ -10,7 +10,7 @@ namespace ucd::gpu {
 UCD_GPU_CONSTANT(max_copy_levels, 10);
 
 typedef struct CopyLevel {
-    Divisor each; // number of words, or tiles, of one child
+    Divisor each; // number of words, tiles or vectors of one child
     uint32_t unused;
     int64_t from, to; // strides in bytes
 } CopyLevel;

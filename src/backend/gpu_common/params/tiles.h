@@ -28,13 +28,17 @@ UCD_GPU_CONSTANT(limit_target, 2);
 // line that begins at a sector, so that tiles share sectors at the ends of lines only. Tiles then
 // have `slack` more rows than they move of a line, as many as a sector has elements, because the
 // windows of different lines begin at different rows. On an H200, these are the best tiles for
-// elements of so many bytes.
+// elements of so many bytes. Where sectors have 64 bytes, half of the rows of the smaller ones
+// would be slack.
 #ifdef __cplusplus
-inline constexpr uint32_t window_wide(uint32_t bytes) {
-    return bytes == 2 ? 4 : 5;
+inline constexpr bool windows_are_square(uint32_t bytes, uint32_t sector) {
+    return bytes == 1 && sector <= 32;
 }
-inline constexpr uint32_t window_high(uint32_t bytes) { // log2 of the cells in a column
-    return bytes == 1 || bytes > cell_bytes ? 5 : 6;
+inline constexpr uint32_t window_wide(uint32_t bytes, uint32_t sector) {
+    return bytes >= cell_bytes || windows_are_square(bytes, sector) ? 5 : 4;
+}
+inline constexpr uint32_t window_high(uint32_t bytes, uint32_t sector) { // log2 of a column's cells
+    return bytes > cell_bytes || windows_are_square(bytes, sector) ? 5 : 6;
 }
 #endif
 
@@ -56,8 +60,8 @@ typedef struct TilesParams {
     uint32_t wide;  // log2 of the number of cells in a row of a tile
     uint32_t slack; // 0 if tiles are not of windows
     // The number of channels, 0 if tiles are not of these. The first level has the positions, the
-    // second one the channels, those around the vectors of each line; columns are the vectors of a
-    // channel's lines together.
+    // second one the channels; the levels around end with the one of a line's vectors. Columns are
+    // the vectors of all lines of a channel.
     uint32_t channels;
     uint32_t limited;
     uint32_t source_runs, target_runs;

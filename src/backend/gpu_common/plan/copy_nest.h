@@ -18,7 +18,7 @@ class BoundedList {
 public:
     static constexpr std::size_t max_size = room;
 
-    // These write no items beyond those of the list.
+    // These write no items beyond those of the list. No list is assigned to itself.
     BoundedList() {}
     BoundedList(const BoundedList &other) { *this = other; }
     BoundedList &operator=(const BoundedList &other) {

@@ -193,7 +193,7 @@ namespace {
 bool make_channels(const Levels &levels, const TilePlace &at, uint32_t bytes, Stride together,
                    Stride apart, TilesParams &params) {
     // The vectors of a line are one level more than there was.
-    if (levels.size() < 2 || levels.size() == max_copy_levels) return false;
+    if (levels.size() < 2 || levels.size() >= max_copy_levels) return false;
     Levels rest = levels;
     Level *const channels = fastest(rest, together), *const positions = fastest(rest, apart);
     const Level channel = *channels, position = *positions;
@@ -299,11 +299,13 @@ bool make_windows(uint32_t bytes, const Tuning &tuning, TilesParams &params) {
     const CellSide target = target_side(params, bytes);
     const uint64_t sector = tuning.sector_bytes, slack = sector / bytes;
     const uint64_t bits = bits_of_runs(params, target);
-    const uint64_t columns = in_cell(bytes) << window_wide(bytes), rows = in_cell(bytes)
-                                                                          << window_high(bytes);
+    const uint64_t columns = in_cell(bytes) << window_wide(bytes, tuning.sector_bytes);
+    const uint64_t rows = in_cell(bytes) << window_high(bytes, tuning.sector_bytes);
+    constexpr uint64_t enough_columns = 64; // half of the widest tile
     // performance only: other tiles move the same elements
     if (target.runs != one_run || bits % sector == 0 || bits % bytes != 0 ||
-        params.wide != tile_cell_bits / 2 || params.rows < rows || params.columns < columns)
+        params.wide != tile_cell_bits / 2 || params.rows < rows ||
+        params.columns < std::min(columns, enough_columns))
         return false;
     const uint64_t around = params.tiles / params.column_tiles.value / params.row_tiles.value;
     const uint64_t column_tiles = (params.columns + columns - 1) / columns;

@@ -49,8 +49,8 @@ void place_tiles(const TilePlace &at, ElementBytes bytes, TilesParams &params);
 // if all lines of the target begin at sectors, or if they are too short.
 bool make_windows(uint32_t bytes, const Tuning &tuning, TilesParams &params);
 
-// Sets the divisors and strides of the levels. `each` is the number of words or tiles in a child of
-// the innermost level.
+// Sets the divisors and strides of the levels. `each` is the number of words, tiles or vectors in a
+// child of the innermost level.
 void put_levels(const CopyNest::Levels &levels, uint64_t each, CopyLevel *to);
 
 } // namespace ucd::gpu
