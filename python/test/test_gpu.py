@@ -685,7 +685,8 @@ def test_threads_with_streams_of_their_own(torch):
         thread.start()
     for thread in threads:
         thread.join()
-    assert not failures
+    if failures:
+        raise failures[0]
 
 
 def resident():
@@ -716,14 +717,23 @@ def test_no_leaks(torch, cupy):
                 ucd.pack_into(tensor, tensor.T)
 
     rounds = max(2000, int(os.environ.get('UCD_TEST_CALLS', '50000')) // 5)
-    samples = []
-    for i in range(rounds):
-        if i % (rounds // 10) == 0:
-            torch.cuda.synchronize()
-            gc.collect()
-            samples.append((resident(), torch.cuda.mem_get_info()[0], torch.cuda.memory_allocated()))
-        everything(i)
-    settled, last = samples[2], samples[-1]
-    assert last[0] - settled[0] < max(4 << 20, rounds * 64), samples
-    assert settled[1] - last[1] < 64 << 20, samples
-    assert last[2] <= settled[2] + (1 << 20), samples
+
+    def growth():
+        """Of resident memory, of what is in use on the whole device, and of PyTorch's allocations."""
+        samples = []
+        for i in range(rounds):
+            if i % (rounds // 10) == 0:
+                torch.cuda.synchronize()
+                gc.collect()
+                samples.append((resident(), -torch.cuda.mem_get_info()[0], torch.cuda.memory_allocated()))
+            everything(i)
+        return [last - settled for settled, last in zip(samples[2], samples[-1])]
+
+    # Other processes may take memory of the device meanwhile. What leaks grows each time.
+    grown = [growth()]
+    while grown[-1][1] >= 64 << 20 and len(grown) < 4:
+        grown.append(growth())
+    process, device, tensors = grown[-1]
+    assert process < max(4 << 20, rounds * 64), grown
+    assert device < 64 << 20, grown
+    assert tensors <= 1 << 20, grown

@@ -77,7 +77,9 @@ class Run(unittest.TestCase):
             name, place = re.search(r'(libmpi(?:ch|_abi)?\.so\.\d+) => (\S+)', loaded).groups()
             status, text = self.shown(program)
             self.assertEqual(status, 0, text)
-            found, path, preload = re.fullmatch(rf'{program}: (\S+) (\S+): (\S+)\n', text).groups()
+            answer = re.fullmatch(rf'{program}: (\S+) (\S+): (\S+)\n', text)
+            self.assertIsNotNone(answer, text)
+            found, path, preload = answer.groups()
             self.assertEqual((found, os.path.realpath(path)), (name, os.path.realpath(place)))
             self.assertEqual(preload, str(self.library.resolve() / f'libucd-mpi-preload-{NAME}.so'))
 

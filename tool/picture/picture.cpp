@@ -135,11 +135,15 @@ private:
         p_.rows = up(span, row * p_.rows_each);
     }
 
+    // The last row may end after the highest address that there is, so places are counted from the
+    // lowest one.
     void mark_bounds() {
+        const uint64_t before = bounds_low_ > p_.low ? distance(p_.low, bounds_low_) : 0;
+        const uint64_t end = bounds_high_ > p_.low ? distance(p_.low, bounds_high_) : 0;
         for (std::size_t r = 0; r < p_.rows; ++r) {
             for (std::size_t c = 0; c < p_.columns; ++c) {
-                const int64_t at = p_.row_at(r) + static_cast<int64_t>(c * p_.cell_bytes);
-                p_.cells[r * p_.columns + c].in_bounds = at >= bounds_low_ && at < bounds_high_;
+                const uint64_t at = r * p_.rows_each * p_.row_bytes + c * p_.cell_bytes;
+                p_.cells[r * p_.columns + c].in_bounds = at >= before && at < end;
             }
         }
     }

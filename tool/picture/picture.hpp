@@ -32,7 +32,8 @@ struct Picture {
         return cells[row * columns + column];
     }
     int64_t row_at(std::size_t row) const {
-        return low + static_cast<int64_t>(row * rows_each * row_bytes);
+        // Without a sign, since the distance may be larger than an int64_t.
+        return static_cast<int64_t>(static_cast<uint64_t>(low) + row * rows_each * row_bytes);
     }
 };
 
