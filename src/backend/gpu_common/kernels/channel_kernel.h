@@ -87,48 +87,49 @@ struct ChannelMove {
         for (unsigned c = 0; c < channels; ++c)
             store<Quad>(to[0] + c * static_cast<uint64_t>(p.level[1].to), line[c].whole);
     }
-    UCD_GPU_FUNCTION void load_together(uint32_t thread) const {
+    UCD_GPU_FUNCTION bool lines_to_one() const {
+        return p.level[0].from == width;
+    }
+    UCD_GPU_FUNCTION void load_part(uint32_t thread) const {
+        if (lines_to_one()) return load_lines(thread);
         for_together(thread,
                      [](Quad &held, uintptr_t from, uintptr_t) { held = load<Quad>(from); });
     }
-    UCD_GPU_FUNCTION void store_together(uint32_t thread) const {
+    UCD_GPU_FUNCTION void store_part(uint32_t thread) const {
+        if (!lines_to_one()) return store_lines(thread);
         for_together(thread,
                      [](const Quad &held, uintptr_t, uintptr_t to) { store<Quad>(to, held); });
     }
 };
 
-// Called by all threads of a block.
-template <unsigned width, unsigned channels>
-UCD_GPU_FUNCTION void move_channels_of(const TilesParams &p, Quad *memory, uint32_t index) {
+// Calls what(move) for the number of channels, which is a constant in the code.
+template <unsigned width, class What>
+UCD_GPU_FUNCTION void with_channels(const TilesParams &p, Quad *memory, uint32_t index, What what) {
     const uint32_t first = index * threads_per_block, left = p.columns - first;
-    const ChannelMove<width, channels> move{p, memory, first,
-                                            left < threads_per_block ? left : threads_per_block};
-    const bool lines_to_one = p.level[0].from == width;
-    UCD_GPU_FOR_EACH_THREAD(thread) {
-        if (lines_to_one)
-            move.load_lines(thread);
-        else
-            move.load_together(thread);
+    const uint32_t count = left < threads_per_block ? left : threads_per_block;
+    switch (p.channels) {
+    case 2: return what(ChannelMove<width, 2>{p, memory, first, count});
+    case 3: return what(ChannelMove<width, 3>{p, memory, first, count});
+    default: return what(ChannelMove<width, max_channels>{p, memory, first, count});
     }
-    UCD_GPU_BARRIER();
-    UCD_GPU_FOR_EACH_THREAD(thread) {
-        if (lines_to_one)
-            move.store_together(thread);
-        else
-            move.store_lines(thread);
-    }
-    UCD_GPU_BARRIER();
 }
 
+// Called by all threads of a block. No barrier is in a branch: with one in each case of the number
+// of channels, PoCL 3.1 moved wrong bytes.
 template <unsigned width>
 UCD_GPU_FUNCTION void move_channels(const TilesParams &p, uint32_t index) {
     constexpr unsigned most = max_channels * threads_per_block;
     UCD_GPU_SHARED Quad memory[most + most / 8];
-    switch (p.channels) {
-    case 2: return move_channels_of<width, 2>(p, memory, index);
-    case 3: return move_channels_of<width, 3>(p, memory, index);
-    default: return move_channels_of<width, max_channels>(p, memory, index);
+    UCD_GPU_FOR_EACH_THREAD(thread) {
+        with_channels<width>(p, memory, index,
+                             [thread](const auto &move) { move.load_part(thread); });
     }
+    UCD_GPU_BARRIER();
+    UCD_GPU_FOR_EACH_THREAD(thread) {
+        with_channels<width>(p, memory, index,
+                             [thread](const auto &move) { move.store_part(thread); });
+    }
+    UCD_GPU_BARRIER();
 }
 
 } // namespace ucd::UCD_GPU
