@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-MOST_BYTES = 10_210_000
+MOST_BYTES = 10_260_000
 DEVICES = ['pvc', 'dg2', 'tgllp', 'skl']
 # Which of the two are to be seen.
 WIDE = {
