@@ -40,8 +40,9 @@ struct ChannelMove {
         for (unsigned k = 0; k < channels; ++k) {
             const uint32_t number = thread + k * threads_per_block;
             vector[k] = first + number / channels;
-            from[k] = p.from + number % channels * vector_bytes;
-            to[k] = p.to + number % channels * vector_bytes;
+            const uintptr_t within = uintptr_t{number % channels} * vector_bytes;
+            from[k] = p.from + within;
+            to[k] = p.to + within;
         }
         find(vector, from, to);
 #pragma unroll
