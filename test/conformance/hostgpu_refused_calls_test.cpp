@@ -111,7 +111,7 @@ void refuse_each(const MoveFunction &function, const RecipePtr &recipe, const En
         INFO(function.name << " of " << to_text(*recipe) << ", " << op_name(op) << ", "
                            << name_of(ends.typed) << " and " << name_of(ends.packed) << ", call "
                            << n << " of the runtime");
-        REQUIRE(n < 10'000); // some 500 for each device where a driver loads each kernel by a call
+        REQUIRE(n < 2000); // some 500 for each device where a driver loads each kernel by a call
         if (!refuse_one(function, recipe, ends.typed, ends.packed, op, n)) return;
         ++calls_refused;
     }

@@ -9,8 +9,8 @@ namespace ucd {
 
 namespace {
 
-// Whether the output may have elements of other kinds behind the copied ones. An unpack would
-// require that the op supports these, too.
+// Returns whether the output may have elements of other kinds behind the copied ones. An unpack
+// would require that the op supports these, too.
 bool may_have_other_elements(const CheckedMove &m) {
     return m.length < m.to_type->size * m.to.count && elements_of(*m.to_type).kind == Element::none;
 }
@@ -30,8 +30,8 @@ void use_packed(CheckedMove &m, const char *&first_in, const char *&first_out) {
     }
 }
 
-// Whether a type may have plans: it has been moved before, and has no lists of the caller's. A
-// packed side needs none.
+// Returns whether a type may have plans: one that has been moved before, and has no lists of the
+// caller's, may. A packed side needs none.
 bool may_have_plans(const Type *type) {
     return type == nullptr ||
            (!type->by_reference && type->state.cache.load(std::memory_order_acquire) != nullptr);
