@@ -78,12 +78,19 @@ class Copies(unittest.TestCase):
     @classmethod
     def flags(cls, *more, package='ucd', archives=()):
         """By pkg-config, with libraries replaced by archives as the guide does it."""
-        environment = os.environ | {'PKG_CONFIG_PATH': ':'.join(filter(None, [
-            str(cls.library / 'pkgconfig'), os.environ.get('PKG_CONFIG_PATH')]))}
+        # Folders of the system are asked for, too: with the prefix /usr these are its own.
+        environment = os.environ | {'PKG_CONFIG_ALLOW_SYSTEM_CFLAGS': '1', 'PKG_CONFIG_ALLOW_SYSTEM_LIBS': '1', 'PKG_CONFIG_PATH': ':'.join(
+            filter(None, [str(cls.library / 'pkgconfig'), os.environ.get('PKG_CONFIG_PATH')]))}
         flags = run('pkg-config', *more, '--cflags', '--libs', package, env=environment)
         for archive in archives:
             flags = re.sub(f'-l{archive}(?= |$)', f'-l:lib{archive}.a', flags, flags=re.M)
-        return [flag.replace(PREFIX, str(cls.installed)) for flag in flags.split()]
+        return [cls.as_installed(flag) for flag in flags.split()]
+
+    @classmethod
+    def as_installed(cls, flag):
+        """With the folder that was installed, if it is one of UCD's: MPI may have the same prefix."""
+        moved = flag.replace(PREFIX, str(cls.installed), 1)
+        return moved if pathlib.Path(moved[2:]).exists() else flag
 
     @staticmethod
     def prefix_in(flags):

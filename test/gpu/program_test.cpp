@@ -445,6 +445,7 @@ TEST_CASE("memory of another device's pool, before and after others were let use
             check(gpuSetDevice(from.device));
             check(gpuMemcpy(from.data, numbers.data(), numbers.size() * sizeof(int),
                             gpuMemcpyDefault));
+            check(gpuDeviceSynchronize()); // pageable memory is left before its bytes have arrived
             check(gpuSetDevice(0));
             std::uintptr_t actual = 0;
             check_ucd(ucd_pack(from.data, 1, type, 0, to.data, ints * sizeof(int), &actual,

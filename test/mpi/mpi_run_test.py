@@ -77,7 +77,7 @@ class Run(unittest.TestCase):
             name, place = re.search(r'(libmpi(?:ch|_abi)?\.so\.\d+) => (\S+)', loaded).groups()
             status, text = self.shown(program)
             self.assertEqual(status, 0, text)
-            answer = re.fullmatch(rf'{program}: (\S+) (\S+): (\S+)\n', text)
+            answer = re.fullmatch(rf'{re.escape(str(program))}: (\S+) (\S+): (\S+)\n', text)
             self.assertIsNotNone(answer, text)
             found, path, preload = answer.groups()
             self.assertEqual((found, os.path.realpath(path)), (name, os.path.realpath(place)))

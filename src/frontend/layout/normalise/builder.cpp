@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
 
 namespace ucd {
 namespace {
@@ -118,7 +119,7 @@ NodeId Builder::intern(Node n, TableLists t) {
 
 uint32_t Builder::intern(const IndexList &list) {
     const auto [known, is_new] =
-        index_lists_.try_emplace({list.indices, list.element, list.small, list.unit},
+        index_lists_.try_emplace(ListKey{list.indices, list.element, list.small, list.unit},
                                  static_cast<uint32_t>(out_->index_lists.size()));
     if (is_new) out_.add(list);
     return known->second;

@@ -12,7 +12,6 @@
 #include <map>
 #include <set>
 #include <span>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -202,7 +201,16 @@ private:
     OwnedLayout out_;
     std::vector<Extra> extra_; // per node
     std::set<NodeId, NodeLess> node_index_{NodeLess{this}};
-    std::map<std::tuple<const void *, Element, bool, int64_t>, uint32_t> index_lists_;
+    // A class, not a tuple: a template of std is visible outside of a program's library if it has
+    // an enumeration of this library as argument, but not if it has a class.
+    struct ListKey {
+        const void *indices;
+        Element element;
+        bool small;
+        int64_t unit;
+        auto operator<=>(const ListKey &) const = default;
+    };
+    std::map<ListKey, uint32_t> index_lists_;
     std::vector<const char *> *trace_;
     uint64_t bytes_ = 0; // of all nodes and tables
     uint64_t max_bytes_;
