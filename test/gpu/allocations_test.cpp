@@ -79,6 +79,8 @@ public:
     void fill() {
         for (std::size_t i = 0; i < areas; ++i)
             check(gpuMemcpy(areas_[i].first, contents[i].data(), area_bytes, gpuMemcpyDefault));
+        // From pageable memory, that returns before the data has arrived.
+        check(gpuDeviceSynchronize());
     }
     static std::vector<unsigned char> numbers(unsigned seed) {
         std::vector<unsigned char> made(area_bytes);
@@ -153,8 +155,8 @@ void check_object(Memories &memories, const Blocks &blocks, Kind packed_kind,
     const std::vector<unsigned char> stream = Memories::numbers(77);
     std::vector<unsigned char> found(area_bytes);
     for (const bool pack : {true, false}) {
-        memories.fill();
         check(gpuMemcpy(packed.first, stream.data(), area_bytes, gpuMemcpyDefault));
+        memories.fill();
         std::vector<std::vector<unsigned char>> expected = memories.contents;
         std::vector<unsigned char> expected_stream = stream;
         for (std::size_t i = 0; i < bytes; ++i) {

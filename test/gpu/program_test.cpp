@@ -116,6 +116,7 @@ TEST_CASE("calls return at once while a kernel occupies the device") {
                 std::fill(pageable.begin(), pageable.end(), 0);
             else
                 check(gpuMemset(out.data, 0, out.bytes));
+            check(gpuDeviceSynchronize());
             {
                 Spinning spinning;
                 const auto start = std::chrono::steady_clock::now();
@@ -340,6 +341,7 @@ TEST_CASE("more than 2^32 elements, in one launch") {
                                  (std::size_t{1} << 32) + 1,
                                  count - 1};
     for (const std::size_t mark : marks) check(gpuMemset(in.data + 2 * mark, 2, 1));
+    check(gpuDeviceSynchronize());
     std::uintptr_t actual = 0;
     check_ucd(
         ucd_pack(in.data, 1, type, 0, out.data, count, &actual, UCD_INFO__NULL, UCD_OP__REPLACE));
@@ -352,6 +354,7 @@ TEST_CASE("more than 2^32 elements, in one launch") {
         CHECK(around[mark - from] == 2);
     }
     check(gpuMemset(in.data, 0, in.bytes));
+    check(gpuDeviceSynchronize());
     check_ucd(
         ucd_unpack(out.data, count, in.data, 1, type, 0, &actual, UCD_INFO__NULL, UCD_OP__REPLACE));
     for (const std::size_t mark : marks) {
