@@ -170,3 +170,31 @@ except RuntimeError as error:
     assert says(script.format(stream=0x500)) == [*ordered, *again, 'wait 0x500']
     assert says(script.format(stream=0x7000)) == [*again, 'wait 0x7000']
     assert says(script.format(stream=0x666)) == ['record 0x102 in 0x666', 'destroy 0x102', 'wait 0x666', 'RuntimeError']
+
+
+def test_the_stream_of_one_device_waits_for_the_others(says):
+    """The host waits, since an event is of one device: for the other array, and for the indices."""
+    script = """
+from test_exchange import CUDA, LIBRARY
+LIBRARY.changes = {'device_type': CUDA}
+LIBRARY.streams = {0: 0x7000, 1: 0x7100, 2: 0x7200}
+LIBRARY.Array.__dlpack_device__ = lambda self: (CUDA, self.device)
+def array(device, dtype='f8'):
+    return LIBRARY.Array(np.zeros(3, dtype), device)
+def tried(function, *arguments, **how):
+    try:
+        function(*arguments, **how)
+    except ucd.NotSupported:
+        print('not on this machine')
+"""
+    failed = 'not on this machine'
+    pack = "tried(ucd.pack_into, array(0), array(%d), type=ucd.types.BYTE, count=0, partial=True)"
+    assert says(script + pack % 0) == [failed]
+    # It is waited for before, and at the end for the first array's stream, since the other device's does not wait for it.
+    assert [said for said in says(script + pack % 1) if 'wait 0x7' in said] == ['wait 0x7100', 'wait 0x7000']
+    refer = """
+kind = ucd.Type.indexed_block_ref(1, array(%d, 'i8'), 8, 0, 96, 'float64')
+tried(ucd.pack_into, array(0), array(0), type=kind, count=0, partial=True)
+"""
+    assert says(script + refer % 0) == [failed]
+    assert says(script + refer % 2) == ['wait 0x7200', failed]

@@ -72,6 +72,7 @@ class Library:
     def __init__(self, name=b'dlpack_exchange_api', version=1, with_current_stream=True):
         self.live = {}
         self.stream, self.streams_asked = 0x7000, 0
+        self.streams = {}  # by device, where they differ
         self.changes = {}  # fields that are given other values than the true ones
         self.refuses = False
         self._functions = [_MANAGED(self._export), _STREAM(self._current), _DELETER(self._delete), _BORROWED(self._lend)]
@@ -85,8 +86,8 @@ class Library:
         class Array:
             __dlpack_c_exchange_api__ = _capsule(ctypes.addressof(self.table), self.name, None)
 
-            def __init__(self, array):
-                self.array = array
+            def __init__(self, array, device=0):
+                self.array, self.device = array, device
 
         return Array
 
@@ -98,7 +99,7 @@ class Library:
         strides = (ctypes.c_int64 * ndim)(*(s // view.itemsize for s in view.strides))
         keep.major, keep.minor, keep.deleter = 1, 3, self._deleter
         keep.tensor = Tensor(
-            view.__array_interface__['data'][0], CPU, 0, ndim, CODES[view.dtype.kind], view.itemsize * 8, 1,
+            view.__array_interface__['data'][0], CPU, array.device, ndim, CODES[view.dtype.kind], view.itemsize * 8, 1,
             ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64)), ctypes.cast(strides, ctypes.POINTER(ctypes.c_int64)), 0,
         )  # fmt: skip
         for field, value in self.changes.items():
@@ -123,7 +124,7 @@ class Library:
 
     def _current(self, device_type, device, stream):
         self.streams_asked += 1
-        stream[0] = self.stream
+        stream[0] = self.streams.get(device, self.stream)
         return 0
 
     def _delete(self, managed):

@@ -664,12 +664,12 @@ def test_threads_with_streams_of_their_own(torch):
 
     def work(k):
         try:
-            stream = torch.cuda.Stream()
-            with torch.cuda.stream(stream):
+            # A thread begins with device 0, whichever the pool is on.
+            with torch.cuda.stream(torch.cuda.Stream(pool.device)):
                 for i in range(150):
                     view = pool[k::8, i % 9 :: 3]
                     packed = ucd.pack(view)
-                    indices = torch.randint(0, 100, (17,), device='cuda')
+                    indices = torch.randint(0, 100, (17,), device=pool.device)
                     pages = ucd.gather(pool, indices, axis=1)
                     assert torch.equal(packed.view(view.shape), view)
                     assert torch.equal(pages, pool.index_select(1, indices))

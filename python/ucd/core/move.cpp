@@ -198,6 +198,8 @@ void Call::make_capturable(const Order &order) const {
 uintptr_t Call::move(const Options &options) {
     // Without hints, arrays of which both are in device memory are a stream's.
     const bool on_devices = in.view.backend && out.view.backend;
+    const bool may_be_apart = on_devices && in.view.device != out.view.device; // -1 is not known
+    const bool is_apart = may_be_apart && in.view.device >= 0 && out.view.device >= 0;
     require_devices(in, out, info,
                     on_devices && info == UCD_INFO__NULL ? Notices::yes : Notices::no);
     separate(options.stream);
@@ -209,15 +211,16 @@ uintptr_t Call::move(const Options &options) {
     uintptr_t bytes = 0;
     int rc = run(quick,
                  [&] { return invoke(bytes, order.in_stream ? &order.native : nullptr, nullptr); });
-    if (rc != UCD_SUCCESS && order.in_stream && on_devices && in.view.device != out.view.device) {
+    if (rc != UCD_SUCCESS && order.in_stream && may_be_apart) {
         // A device that does not reach the other one: through host memory.
         synchronize_producers(in.view, out.view);
         rc = run(false, [&] { return invoke(bytes, nullptr, nullptr); });
     }
     check(rc);
-    // Memory of a library is reused in the order of its own stream.
+    // Memory of a library is reused in the order of its own stream, and used in that of its device.
     const bool must_wait = options.wait || (!on_devices && !options.non_blocking) ||
-                           (copied && !options.stream.is_none());
+                           (copied && !options.stream.is_none()) ||
+                           (is_apart && options.stream.is_none());
     if (order.in_stream && must_wait) order.wait(in.view.backend ? in.view : out.view);
     return bytes;
 }

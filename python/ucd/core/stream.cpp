@@ -50,13 +50,28 @@ void *native_stream(const View &array, nb::handle stream) {
     return native_of(current_stream(array));
 }
 
-// Lets a stream wait for what the library of an array has enqueued.
+// Whether the library of an array in device memory may enqueue its work elsewhere than another one.
+bool is_apart(const View &array, const View &from) {
+    return array.backend && (array.exchange != from.exchange || array.device != from.device);
+}
+
+// Lets a stream wait for what the library of an array has enqueued. An event is of one device, so
+// for an array of another device the host waits.
 void follow(const Order &order, const View &array) {
-    const nb::object current = current_stream(array);
-    if (current.is_none()) return; // which says that nothing is outstanding
-    void *const other = native_of(current);
-    if (other != order.native.native && !driver::order(array.backend, other, order.native.native))
-        synchronize(array, current);
+    void *other = nullptr;
+    if (array.exchange) {
+        other = current_stream_of(*array.exchange, array.backend, array.device);
+    } else {
+        const nb::object current = current_stream(array);
+        if (current.is_none()) return; // which says that nothing is outstanding
+        other = native_of(current);
+    }
+    const bool is_known = array.device >= 0 && order.native.device >= 0;
+    if (!is_known || array.device == order.native.device)
+        if (other == order.native.native ||
+            driver::order(array.backend, other, order.native.native))
+            return;
+    driver::wait_for(array, other);
 }
 
 } // namespace
@@ -123,10 +138,12 @@ Order order_of(const View &a, const View &b, const IndexLists &indices, nb::hand
     const bool reaches_all =
         on_device && devices_reach(on_device == &a ? b : a) && devices_reach(indices);
     const Order order = order_of(on_device, reaches_all, stream);
-    // Two libraries may have different streams. A captured stream must wait for no other one.
-    if (order.in_stream && !order.captured && stream.is_none() && a.backend && b.backend &&
-        a.exchange != b.exchange)
-        follow(order, b);
+    // Libraries and devices have streams of their own. A captured stream must wait for no other
+    // one.
+    if (!order.in_stream || order.captured || !stream.is_none()) return order;
+    if (on_device == &a && is_apart(b, a)) follow(order, b);
+    for (const auto &list : indices)
+        if (is_apart(*list, *on_device)) follow(order, *list);
     return order;
 }
 
