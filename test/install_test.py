@@ -179,6 +179,10 @@ class Install(unittest.TestCase):
                                 ('ucd-mpi-abi', 'abi')):
             there = next(self.installed.rglob(f'{library}.pc'), None) is not None
             self.assertEqual((f'lib{library}', needed) in needs, there, library)
+        names = {p['name'] for p in packages.values()}
+        for vendor in ('cuda', 'hip', 'ze'):
+            there = next(self.installed.rglob(f'libucd_{vendor}.so'), None) is not None
+            self.assertEqual(f'libucd_{vendor}' in names, there, vendor)
 
     def test_documents_are_there(self):
         folder = self.installed / 'share' / 'doc' / 'ucd'

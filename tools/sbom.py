@@ -1,6 +1,6 @@
-"""Writes what UCD was built with as SPDX 2.3: sbom.py OUTPUT VERSION PART[@ITS_VERSION]:NAME:VERSION:LICENCE ...
+"""Writes what UCD was built with as SPDX 2.3: sbom.py OUTPUT VERSION PART[@ITS_VERSION][:NAME:VERSION:LICENCE] ...
 
-PART is the library or program that uses NAME. Meson and tools/make-core run it. The time is SOURCE_DATE_EPOCH's, if that is set.
+PART is a library or a program, which uses NAME if that is given. Meson and tools/make-core run it. The time is SOURCE_DATE_EPOCH's, if that is set.
 """
 
 import datetime
@@ -35,14 +35,17 @@ def document(version, needs):
     packages = {own['SPDXID']: own}
     relations = [{'spdxElementId': 'SPDXRef-DOCUMENT', 'relationshipType': 'DESCRIBES',
                   'relatedSpdxElement': own['SPDXID']}]
-    for part, name, its_version, licence in needs:
+    for part, *used in needs:
         part, _, part_version = part.partition('@')
         library = package(part, part_version or version, 'BSD-3-Clause')
-        needed = package(name, its_version, licence)
         if library['SPDXID'] not in packages:
             relations.append({'spdxElementId': own['SPDXID'], 'relationshipType': 'CONTAINS',
                               'relatedSpdxElement': library['SPDXID']})
-        packages |= {library['SPDXID']: library, needed['SPDXID']: needed}
+        packages[library['SPDXID']] = library
+        if not used:
+            continue
+        needed = package(*used)
+        packages[needed['SPDXID']] = needed
         relations.append({'spdxElementId': library['SPDXID'], 'relationshipType': 'DEPENDS_ON',
                           'relatedSpdxElement': needed['SPDXID']})
     return {
@@ -57,8 +60,8 @@ def document(version, needs):
         'relationships': relations,
         'hasExtractedLicensingInfos': [
             {'licenseId': 'LicenseRef-' + name, 'name': text, 'extractedText': text}
-            for name, text in (('NVIDIA-CUDA-EULA', "NVIDIA's licence of the CUDA toolkit"),
-                               ('MPICH', "MPICH's licence"))
+            for name, text in (('NVIDIA-CUDA-EULA', "NVIDIA's licence of the CUDA toolkit: https://docs.nvidia.com/cuda/eula/"),
+                               ('MPICH', "MPICH's licence: https://github.com/pmodels/mpich/blob/main/COPYRIGHT"))
             if any(licence == 'LicenseRef-' + name for *_, licence in needs)],
     }
 

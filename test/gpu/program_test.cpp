@@ -63,6 +63,12 @@ ucd_type_t every_third(bool listed) {
     return type;
 }
 
+void pack(const void *in, ucd_type_t type, void *out) {
+    std::uintptr_t actual = 0;
+    check_ucd(ucd_pack(in, 1, type, 0, out, ints * sizeof(int), &actual, UCD_INFO__NULL,
+                       UCD_OP__REPLACE));
+}
+
 int expected(int i, bool listed, int by) {
     return 3 * i + (listed && i % 7 == 3) + by;
 }
@@ -110,8 +116,7 @@ TEST_CASE("calls return at once while a kernel occupies the device") {
             int completed = 1;
             void *target = to_host ? static_cast<void *>(pageable.data()) : out.data;
             // The first call may load kernels, and allocates staging.
-            check_ucd(ucd_pack(in.data, 1, type, 0, target, ints * sizeof(int), &actual,
-                               UCD_INFO__NULL, UCD_OP__REPLACE));
+            pack(in.data, type, target);
             if (to_host)
                 std::fill(pageable.begin(), pageable.end(), 0);
             else
@@ -386,14 +391,12 @@ TEST_CASE("threads with GPU code of their own") {
                     failures += !right(out.values(), listed, id + round);
                 } else if (round % 3 == 1) {
                     check(gpuStreamSynchronize(stream));
-                    check_ucd(ucd_pack(in.data, 1, type, 0, out.data, ints * sizeof(int), &actual,
-                                       UCD_INFO__NULL, UCD_OP__REPLACE));
+                    pack(in.data, type, out.data);
                     failures += !right(out.values(), listed, id + round);
                 } else {
                     check(gpuStreamSynchronize(stream));
                     std::vector<int> host(ints);
-                    check_ucd(ucd_pack(in.data, 1, type, 0, host.data(), ints * sizeof(int),
-                                       &actual, UCD_INFO__NULL, UCD_OP__REPLACE));
+                    pack(in.data, type, host.data());
                     failures += !right(host, listed, id + round);
                 }
                 check_ucd(ucd_free(&type));
@@ -427,11 +430,6 @@ TEST_CASE("memory of another device's pool, before and after others were let use
     check(gpuStreamSynchronize(stream));
     check(gpuSetDevice(0));
     DeviceArray<int> plain(3 * ints);
-    struct Side {
-        int *data;
-        int device;
-    };
-    const Side pooled{static_cast<int *>(memory), 1}, near{plain.data, 0};
     for (int round = 0; round < 4; ++round) {
         if (round == 2) {
             gpuMemAccessDesc access{};
@@ -443,18 +441,17 @@ TEST_CASE("memory of another device's pool, before and after others were let use
         std::vector<int> numbers(3 * ints), packed(ints);
         for (int i = 0; i < 3 * ints; ++i) numbers[static_cast<std::size_t>(i)] = i + round;
         ucd_type_t type = every_third(listed);
-        for (const auto &[from, to] : {std::pair{near, pooled}, std::pair{pooled, near}}) {
+        for (const int device : {0, 1}) {
+            void *const from = device == 1 ? memory : plain.data;
+            void *const to = device == 1 ? plain.data : memory;
             // The runtime's own copies need the memory's device to be the current one.
-            check(gpuSetDevice(from.device));
-            check(gpuMemcpy(from.data, numbers.data(), numbers.size() * sizeof(int),
-                            gpuMemcpyDefault));
+            check(gpuSetDevice(device));
+            check(gpuMemcpy(from, numbers.data(), numbers.size() * sizeof(int), gpuMemcpyDefault));
             check(gpuDeviceSynchronize()); // pageable memory is left before its bytes have arrived
             check(gpuSetDevice(0));
-            std::uintptr_t actual = 0;
-            check_ucd(ucd_pack(from.data, 1, type, 0, to.data, ints * sizeof(int), &actual,
-                               UCD_INFO__NULL, UCD_OP__REPLACE));
-            check(gpuSetDevice(to.device));
-            check(gpuMemcpy(packed.data(), to.data, ints * sizeof(int), gpuMemcpyDefault));
+            pack(from, type, to);
+            check(gpuSetDevice(1 - device));
+            check(gpuMemcpy(packed.data(), to, ints * sizeof(int), gpuMemcpyDefault));
             check(gpuSetDevice(0));
             CHECK(right(packed, listed, round));
         }
@@ -488,12 +485,10 @@ TEST_CASE("a child of a process that uses a GPU still packs host memory") {
 TEST_CASE("the last ucd_finalize and another ucd_init, with types that live on") {
     DeviceArray<int> in(3 * ints), out(ints);
     ucd_type_t type = every_third(true);
-    std::uintptr_t actual = 0;
     for (int round = 0; round < 3; ++round) {
         write_numbers(in.data, 3 * ints, round, nullptr);
         check(gpuDeviceSynchronize());
-        check_ucd(ucd_pack(in.data, 1, type, 0, out.data, ints * sizeof(int), &actual,
-                           UCD_INFO__NULL, UCD_OP__REPLACE));
+        pack(in.data, type, out.data);
         CHECK(right(out.values(), true, round));
         check_ucd(ucd_finalize());
         if (round == 2) check_ucd(ucd_free(&type));
