@@ -1,4 +1,4 @@
-"""How many random cases there are, and which."""
+"""How many random cases there are, and which; and what other libraries must not do to the process."""
 
 import os
 

@@ -37,6 +37,7 @@ def says(tmp_path_factory):
     def run(script, **more):
         paths = [str(folder), *filter(None, [os.environ.get('LD_LIBRARY_PATH')])]
         environment = os.environ | {'LD_LIBRARY_PATH': ':'.join(paths), 'UCD_BACKENDS': 'seq'} | more
+        environment['PYTHONUNBUFFERED'] = '1'  # in order with what the driver prints
         environment['PYTHONPATH'] = ':'.join([str(HERE), *filter(None, [os.environ.get('PYTHONPATH')])])
         done = subprocess.run([sys.executable, '-c', START + script], env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
@@ -166,35 +167,67 @@ except RuntimeError as error:
 """
     ordered = ['record 0x102 in 0x500', '0x7000 waits for 0x102', 'destroy 0x102']
     # The stream refuses arrays of two devices, so the call goes through host memory, after both streams.
-    again = ['device 3', 'push 0xc0', 'wait (nil)', 'pop', 'release 3']
+    again = ['wait 0x7000']
     assert says(script.format(stream=0x500)) == [*ordered, *again, 'wait 0x500']
     assert says(script.format(stream=0x7000)) == [*again, 'wait 0x7000']
     assert says(script.format(stream=0x666)) == ['record 0x102 in 0x666', 'destroy 0x102', 'wait 0x666', 'RuntimeError']
 
 
-def test_the_stream_of_one_device_waits_for_the_others(says):
-    """The host waits, since an event is of one device: for the other array, and for the indices."""
-    script = """
+DEVICES = """
 from test_exchange import CUDA, LIBRARY
 LIBRARY.changes = {'device_type': CUDA}
 LIBRARY.streams = {0: 0x7000, 1: 0x7100, 2: 0x7200}
 LIBRARY.Array.__dlpack_device__ = lambda self: (CUDA, self.device)
 def array(device, dtype='f8'):
     return LIBRARY.Array(np.zeros(3, dtype), device)
+def listed(device):
+    return ucd.Type.indexed_block_ref(1, array(device, 'i8'), 8, 0, 96, 'float64')
 def tried(function, *arguments, **how):
     try:
         function(*arguments, **how)
     except ucd.NotSupported:
         print('not on this machine')
 """
-    failed = 'not on this machine'
-    pack = "tried(ucd.pack_into, array(0), array(%d), type=ucd.types.BYTE, count=0, partial=True)"
-    assert says(script + pack % 0) == [failed]
-    # It is waited for before, and at the end for the first array's stream, since the other device's does not wait for it.
-    assert [said for said in says(script + pack % 1) if 'wait 0x7' in said] == ['wait 0x7100', 'wait 0x7000']
-    refer = """
-kind = ucd.Type.indexed_block_ref(1, array(%d, 'i8'), 8, 0, 96, 'float64')
-tried(ucd.pack_into, array(0), array(0), type=kind, count=0, partial=True)
+
+
+@pytest.fixture
+def waits(says):
+    """For which of the three devices' streams a call waits, in a script that has DEVICES."""
+    return lambda call: [line for line in says(DEVICES + call) if 'wait' in line and '0x7' in line]
+
+
+def test_the_stream_of_one_device_waits_for_the_others(waits):
+    """The host does, and at the end for the first device's stream. What moves nothing here tries host memory then."""
+    pack = "tried(ucd.pack_into, array(0), array(%d), type=ucd.types.BYTE, count=0, partial=True%s)"
+    again = ['wait 0x7000', 'wait 0x7100']
+    assert waits(pack % (0, '')) == []
+    assert waits(pack % (1, '')) == ['wait 0x7100', *again]
+    assert waits(pack % (1, ', stream=0x7000')) == ['0x7000 waits for 0x102', 'wait 0x7100', *again]
+
+
+def test_default_streams_of_two_devices_are_two(says):
+    script = DEVICES + """
+LIBRARY.streams, LIBRARY.stream = {}, 0
+tried(ucd.pack_into, array(0), array(1), type=ucd.types.BYTE, count=0, partial=True, stream=1)
 """
-    assert says(script + refer % 0) == [failed]
-    assert says(script + refer % 2) == ['wait 0x7200', failed]
+    wait = ['device 3', 'push 0xc0', 'wait (nil)', 'pop', 'release 3']
+    assert says(script) == 3 * wait  # the other device's, and both before host memory is tried
+    # An event in a default stream is recorded on the array's device.
+    script = script.replace('array(1)', 'array(0)').replace('stream=1', 'stream=0x500')
+    one = ['device 3', 'push 0xc0', 'record 0x102 in (nil)', '0x500 waits for 0x102', 'destroy 0x102', 'pop', 'release 3']
+    assert says(script) == [*one, *one, 'not on this machine']
+
+
+def test_lists_on_another_device_are_waited_for(waits):
+    copy = "tried(ucd.copy_bytes, array(0), array(0), %s_type=listed(%d), %s_count=0, %s_type=ucd.types.BYTE, %s_count=0)"
+    for this, other in (('src', 'dst'), ('dst', 'src')):
+        assert waits(copy % (this, 0, this, other, other)) == []
+        assert waits(copy % (this, 2, this, other, other)) == ['wait 0x7200']
+
+
+def test_batches_between_devices(waits):
+    """As calls. All of a batch is waited for before, if any of it is on another device than the first array."""
+    batch = "tried(lambda: ucd.Batch.pack([(array(0), array(%d), %s, 0)], partial=True).run())"
+    assert waits(batch % (0, 'ucd.types.BYTE')) == []
+    assert waits(batch % (1, 'ucd.types.BYTE')) == ['wait 0x7000', 'wait 0x7100', 'wait 0x7000']
+    assert set(waits(batch % (0, 'listed(2)'))) == {'wait 0x7000', 'wait 0x7200'}

@@ -197,16 +197,23 @@ public:
         const auto all = sides_.load();
         const Order order =
             all->empty() ? Order() : order_of(first_on_device(*all), reaches_all_, stream);
-        if (!order.in_stream) synchronize_all(*all, stream.is_none());
+        // Streams of several devices do not wait for each other, so the host does.
+        const bool between_devices = between_devices_ && order.in_stream && !order.captured;
+        if (!order.in_stream || between_devices)
+            synchronize_all(*all, stream.is_none() || between_devices);
         if (order.captured) keep_indices(*all, order);
         check(run(is_quick_, [&] {
             const std::lock_guard lock(mutex_);
-            if (order.in_stream) return ucd_plan_start_stream(plan_.get(), order.native);
+            int rc = UCD_SUCCESS;
+            if (order.in_stream) rc = ucd_plan_start_stream(plan_.get(), order.native);
+            if (order.in_stream && (rc == UCD_SUCCESS || !between_devices)) return rc;
+            // Also if a device does not reach the other one: through host memory.
             ucd_request_t request = UCD_REQUEST__NULL;
-            const int rc = ucd_plan_start(plan_.get(), &request);
+            rc = ucd_plan_start(plan_.get(), &request);
             return rc == UCD_SUCCESS ? ucd_wait(&request) : rc;
         }));
-        if (order.in_stream && (wait || (touches_host_ && !non_blocking)))
+        if (order.in_stream &&
+            (wait || (touches_host_ && !non_blocking) || (between_devices && stream.is_none())))
             order.wait(*first_on_device(*all));
         return bytes_;
     }
@@ -256,9 +263,16 @@ private:
         for (const Sides &sides : all)
             for (const auto &side : sides) {
                 touches_host_ = touches_host_ || !side->view.backend;
+                between_devices_ = between_devices_ || is_apart(side->view, all);
+                for (const auto &list : side->whole.indices)
+                    between_devices_ = between_devices_ || is_apart(*list, all);
                 reaches_all_ =
                     reaches_all_ && devices_reach(side->view) && devices_reach(side->whole.indices);
             }
+    }
+
+    bool is_apart(const View &array, const std::vector<Sides> &all) const {
+        return is_of_another_device(array, *first_on_device(all));
     }
 
     const View *first_on_device(const std::vector<Sides> &all) const {
@@ -337,6 +351,7 @@ private:
                                            // member i, 2 i + 1 its output
     bool reaches_all_ = true;              // and whether devices reach all arrays
     bool touches_host_ = false;            // some array is no device's
+    bool between_devices_ = false;         // some array or list is on another device than the first
     bool is_quick_ = false;
     uintptr_t bytes_ = 0;
     PlanHandle plan_;

@@ -149,8 +149,7 @@ void sweep() {
 void wait_for(const View &array, void *stream) {
     const Common &common = common_of(array.backend);
     if (!common.synchronize)
-        raise(PyExc_RuntimeError,
-              "the call waits for the stream, but no driver of %s was found",
+        raise(PyExc_RuntimeError, "the call waits for the stream, but no driver of %s was found",
               array.backend);
     Status status = 0;
     {
@@ -163,10 +162,11 @@ void wait_for(const View &array, void *stream) {
               array.backend);
 }
 
-bool order(const char *backend, void *earlier, void *later) noexcept {
-    const Common &common = common_of(backend);
+bool order(const View &array, void *earlier, void *later) noexcept {
+    const Common &common = common_of(array.backend);
     if (!common.make_event || !common.record || !common.wait_event || !common.drop_event)
         return false;
+    const AtDeviceOf at(common, is_default(earlier) || is_default(later) ? array.data : nullptr);
     void *event = nullptr;
     if (common.make_event(&event, event_without_time) != 0) return false;
     const bool ordered =

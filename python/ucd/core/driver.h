@@ -9,12 +9,14 @@
 
 namespace ucdpy::driver {
 
-// Waits, without the GIL, until what was enqueued into a stream is complete. Of a default stream,
-// that of the array's device. Raises RuntimeError if the driver fails or is not there.
+// Waits, without the GIL, until what was enqueued into a stream is complete. Of a default stream of
+// CUDA, that of the array's device; of HIP, that of the current device. Raises RuntimeError if the
+// driver fails or is not there.
 void wait_for(const View &array, void *stream);
 
-// Lets `later` wait for what `earlier` has now; whether that worked.
-bool order(const char *backend, void *earlier, void *later) noexcept;
+// Lets `later` wait for what `earlier` has now, two streams of an array's device; whether that
+// worked.
+bool order(const View &array, void *earlier, void *later) noexcept;
 
 // Whether a stream is being captured into a graph.
 bool is_captured(const ucd_stream_t &stream) noexcept;

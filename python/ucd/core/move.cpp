@@ -188,6 +188,13 @@ void Call::separate(nb::handle stream) {
     in.view.stand_in(*copied, copied->data - range.low);
 }
 
+// What the types of both sides read.
+IndexLists Call::indices() const {
+    IndexLists all = in.whole.indices;
+    all.insert(all.end(), out.whole.indices.begin(), out.whole.indices.end());
+    return all;
+}
+
 void Call::make_capturable(const Order &order) const {
     std::vector<Typed> types;
     for (const Side *side : {&in, &out})
@@ -198,29 +205,26 @@ void Call::make_capturable(const Order &order) const {
 uintptr_t Call::move(const Options &options) {
     // Without hints, arrays of which both are in device memory are a stream's.
     const bool on_devices = in.view.backend && out.view.backend;
-    const bool may_be_apart = on_devices && in.view.device != out.view.device; // -1 is not known
-    const bool is_apart = may_be_apart && in.view.device >= 0 && out.view.device >= 0;
     require_devices(in, out, info,
                     on_devices && info == UCD_INFO__NULL ? Notices::yes : Notices::no);
     separate(options.stream);
-    const IndexLists &indices = (kind == unpacking ? out : in).whole.indices;
-    const Order order = order_of(in.view, out.view, indices, options.stream);
+    const Order order = order_of(in.view, out.view, indices(), options.stream);
     if (!order.in_stream)
         for (const Side *side : {&in, &out}) synchronize_producers(side->whole.indices);
     if (order.captured) make_capturable(order);
     uintptr_t bytes = 0;
     int rc = run(quick,
                  [&] { return invoke(bytes, order.in_stream ? &order.native : nullptr, nullptr); });
-    if (rc != UCD_SUCCESS && order.in_stream && may_be_apart) {
+    if (rc != UCD_SUCCESS && order.in_stream && on_devices && in.view.device != out.view.device) {
         // A device that does not reach the other one: through host memory.
         synchronize_producers(in.view, out.view);
         rc = run(false, [&] { return invoke(bytes, nullptr, nullptr); });
     }
     check(rc);
-    // Memory of a library is reused in the order of its own stream, and used in that of its device.
+    // Memory of a library is reused in the order of its own stream.
     const bool must_wait = options.wait || (!on_devices && !options.non_blocking) ||
                            (copied && !options.stream.is_none()) ||
-                           (is_apart && options.stream.is_none());
+                           (order.between_devices && options.stream.is_none() && bytes > 0);
     if (order.in_stream && must_wait) order.wait(in.view.backend ? in.view : out.view);
     return bytes;
 }
@@ -313,7 +317,7 @@ partial  moves what both sides have, if their lengths differ.
 
 Host arrays are done on return, and the GIL is released meanwhile. If both arrays are in device memory,
 the work is enqueued into the stream, and the call returns; keep the arrays until the stream has
-passed, or say wait=True. If one side is host memory, the call returns when it may be used again;
+passed, or say wait=True. Between two devices, without stream=, it returns when it is done. If one side is host memory, the call returns when it may be used again;
 non_blocking=True returns at once if it is pinned.
 
 src and out may overlap: the result is as if src had been copied first, and it is, unless their bytes are

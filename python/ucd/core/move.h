@@ -74,6 +74,7 @@ struct Call {
 
 private:
     int invoke(uintptr_t &bytes, const ucd_stream_t *stream, ucd_request_t *request) const;
+    IndexLists indices() const;
     void make_capturable(const Order &order) const;
     // Copies the source if it may have bytes in common with the target, and moves from there.
     void separate(nb::handle stream);

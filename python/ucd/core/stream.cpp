@@ -50,35 +50,39 @@ void *native_stream(const View &array, nb::handle stream) {
     return native_of(current_stream(array));
 }
 
-// Whether the library of an array in device memory may enqueue its work elsewhere than another one.
-bool is_apart(const View &array, const View &from) {
-    return array.backend && (array.exchange != from.exchange || array.device != from.device);
+// The host waits for what the library of an array in device memory has enqueued. PyTorch's streams
+// know their devices.
+void wait_for_library(const View &array) {
+    if (array.exchange && !is_of(array.object, "torch", "Tensor"))
+        driver::wait_for(array, current_stream_of(*array.exchange, array.backend, array.device));
+    else
+        synchronize(array, current_stream(array));
 }
 
-// Lets a stream wait for what the library of an array has enqueued. An event is of one device, so
-// for an array of another device the host waits.
+// Lets a stream wait for what the library of an array on its device has enqueued.
 void follow(const Order &order, const View &array) {
     void *other = nullptr;
     if (array.exchange) {
         other = current_stream_of(*array.exchange, array.backend, array.device);
     } else {
         const nb::object current = current_stream(array);
-        if (current.is_none()) return; // which says that nothing is outstanding
+        // __cuda_array_interface__ without a stream says that nothing is outstanding.
+        if (current.is_none() && nb::hasattr(array.object, "__cuda_array_interface__")) return;
         other = native_of(current);
     }
-    const bool is_known = array.device >= 0 && order.native.device >= 0;
-    if (!is_known || array.device == order.native.device)
-        if (other == order.native.native ||
-            driver::order(array.backend, other, order.native.native))
-            return;
-    driver::wait_for(array, other);
+    if (other != order.native.native && !driver::order(array, other, order.native.native))
+        driver::wait_for(array, other);
 }
 
 } // namespace
 
+bool is_of_another_device(const View &array, const View &first) {
+    return array.backend && array.device >= 0 && first.device >= 0 && array.device != first.device;
+}
+
 void synchronize_producers(const View &a, const View &b) {
     for (const View *array : {&a, &b})
-        if (array->backend) synchronize(*array, current_stream(*array));
+        if (array->backend) wait_for_library(*array);
 }
 
 void synchronize_producers(const IndexLists &indices) {
@@ -137,13 +141,23 @@ Order order_of(const View &a, const View &b, const IndexLists &indices, nb::hand
     const View *on_device = a.backend ? &a : b.backend ? &b : nullptr;
     const bool reaches_all =
         on_device && devices_reach(on_device == &a ? b : a) && devices_reach(indices);
-    const Order order = order_of(on_device, reaches_all, stream);
-    // Libraries and devices have streams of their own. A captured stream must wait for no other
-    // one.
-    if (!order.in_stream || order.captured || !stream.is_none()) return order;
-    if (on_device == &a && is_apart(b, a)) follow(order, b);
+    Order order = order_of(on_device, reaches_all, stream);
+    // A captured stream must wait for no other one.
+    if (!order.in_stream || order.captured) return order;
+    const bool is_own = stream.is_none();
+    const auto come_after = [&](const View &array, bool is_ordered) {
+        if (!array.backend || array.size() == 0) return;
+        if (is_of_another_device(array, *on_device)) {
+            wait_for_library(array);
+            order.between_devices = true;
+        } else if (!is_ordered) {
+            follow(order, array);
+        }
+    };
+    // With stream=, the views of both arrays have been ordered, but not lists of types made before.
+    if (on_device == &a) come_after(b, !is_own || a.exchange == b.exchange);
     for (const auto &list : indices)
-        if (is_apart(*list, *on_device)) follow(order, *list);
+        come_after(*list, is_own && list->exchange == on_device->exchange);
     return order;
 }
 

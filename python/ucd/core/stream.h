@@ -12,6 +12,8 @@ namespace ucdpy {
 struct Order {
     bool in_stream = false;
     bool captured = false; // into a graph
+    // The stream's device moves data of another one, whose streams do not wait for it.
+    bool between_devices = false;
     ucd_stream_t native{};
 
     // Waits for what is enqueued, on the device of an array. Not while a graph is captured.
@@ -25,13 +27,17 @@ struct Order {
 // The order of a call that moves data between two arrays, with the stream= that it was given or
 // None, and the indices that their types read. If neither array is in device memory there is no
 // stream. If the device reaches all of these, the work goes into the given stream, or the current
-// stream of the library that the arrays are from. If one is in pageable host memory, that stream is
-// synchronised here.
+// stream of the library that the arrays are from, after what other libraries have enqueued for
+// these arrays; the host waits here for what another device has. If one is in pageable host memory,
+// that stream is synchronised here.
 Order order_of(const View &a, const View &b, const IndexLists &indices, nb::handle stream);
 
 // Does the same for any number of arrays. `on_device` is the first one in device memory, or nullptr
 // if there is none; `reaches_all` says whether its device reaches all others, indices included.
 Order order_of(const View *on_device, bool reaches_all, nb::handle stream);
+
+// Whether an array is on another device than the first one in device memory, as far as they say.
+bool is_of_another_device(const View &array, const View &first);
 
 // Whether devices reach an array, because it is in device memory or in pinned host memory; or all
 // arrays of indices.

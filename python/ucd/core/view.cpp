@@ -36,9 +36,9 @@ std::vector<intptr_t> numbers(nb::handle sequence) {
 }
 
 // Whether what comes next in a stream, DLPack's number of it, comes after the work in another one.
-bool follows(const char *backend, void *current, int64_t stream) {
+bool follows(const View &array, void *current, int64_t stream) {
     return stream == dlpack::stream_number(current) ||
-           driver::order(backend, current, reinterpret_cast<void *>(stream));
+           driver::order(array, current, reinterpret_cast<void *>(stream));
 }
 
 // What a producer is told to order its work before. A library without current streams is told the
@@ -327,9 +327,9 @@ bool View::from_exchange(nb::handle array, int64_t stream) {
         raise(PyExc_BufferError, "%s", reason);
     exchange = found;
     if (!backend || stream == no_stream ||
-        follows(backend, current_stream_of(*found, backend, device), stream))
+        follows(*this, current_stream_of(*found, backend, device), stream))
         return true;
-    // The driver does not order streams of two devices. __dlpack__ may.
+    // The driver refused to order the streams. __dlpack__ may do it.
     release();
     shape_list_.clear();
     strides_list_.clear();
