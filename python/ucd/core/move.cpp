@@ -188,7 +188,7 @@ void Call::separate(nb::handle stream) {
     in.view.stand_in(*copied, copied->data - range.low);
 }
 
-// What the types of both sides read.
+// Returns the lists that the types of both sides read.
 IndexLists Call::indices() const {
     IndexLists all = in.whole.indices;
     all.insert(all.end(), out.whole.indices.begin(), out.whole.indices.end());

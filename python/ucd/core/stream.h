@@ -36,7 +36,8 @@ Order order_of(const View &a, const View &b, const IndexLists &indices, nb::hand
 // if there is none; `reaches_all` says whether its device reaches all others, indices included.
 Order order_of(const View *on_device, bool reaches_all, nb::handle stream);
 
-// Whether an array is on another device than the first one in device memory, as far as they say.
+// Tells whether an array is on another device than the first one in device memory. If the device of
+// one is not known, it is not.
 bool is_of_another_device(const View &array, const View &first);
 
 // Whether devices reach an array, because it is in device memory or in pinned host memory; or all
