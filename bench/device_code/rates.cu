@@ -335,7 +335,7 @@ int main() {
         const std::uint64_t packed = sum_of(out, plan.bytes);
         row.any[0] = one_sided(tiles ? pack : pack_directly, in, out);
         same = same && sum_of(out, plan.bytes) == packed;
-        check(cudaMemset(out, 2, plan.bytes));
+        check(cudaMemsetAsync(out, 2, plan.bytes, stream));
         row.known[0] = one_sided(layout.known.pack, in, out);
         same = same && sum_of(out, plan.bytes) == packed;
         row.library[1] = measure([&] {

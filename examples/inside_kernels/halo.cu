@@ -166,9 +166,7 @@ void run(Side (&sides)[2], const Box &box, bool measure, const Nccl *nccl) {
     for (int s = 0; s < 2; ++s) {
         for (double *&cells : u[s]) {
             cells = sides[s].allocate<double>(box.cells());
-            check(cudaMemcpy(cells, initial(box, s).data(), box.cells() * sizeof(double),
-                             cudaMemcpyDefault),
-                  "cudaMemcpy");
+            put(sides[s], cells, initial(box, s));
         }
         steps[s] = sides[s].allocate<unsigned>(face_blocks);
         flags[s] = sides[s].allocate<unsigned>(face_blocks);
@@ -196,10 +194,7 @@ void run(Side (&sides)[2], const Box &box, bool measure, const Nccl *nccl) {
         for (int s = 0; s < 2; ++s) {
             now[s] = initial(box, s);
             next[s] = now[s];
-            for (double *cells : u[s])
-                check(cudaMemcpy(cells, now[s].data(), box.cells() * sizeof(double),
-                                 cudaMemcpyDefault),
-                      "cudaMemcpy");
+            for (double *cells : u[s]) put(sides[s], cells, now[s]);
         }
         for (int n = 0; n < 2; ++n)
             for (int s = 0; s < 2; ++s) {

@@ -47,17 +47,14 @@ int main() {
         check(ucd_free(&type), "ucd_free");
     }
     auto *plans = side.allocate<ucd_device_plan_t>(sequences);
-    check(cudaMemcpy(plans, made.data(), sequences * sizeof made[0], cudaMemcpyDefault),
-          "cudaMemcpy");
+    put(side, plans, made);
     const std::vector<unsigned char> values = test_bytes(pages * page_bytes, 5);
     put(side, cache, values);
     for (const int step : {7, 11, 391}) { // the table changes between kernels, the plans do not
         std::vector<int> table_values(sequences * pages_each);
         for (int i = 0; i < sequences * pages_each; ++i)
             table_values[static_cast<std::size_t>(i)] = (i * step + step) % pages;
-        check(cudaMemcpy(table, table_values.data(), table_values.size() * sizeof(int),
-                         cudaMemcpyDefault),
-              "cudaMemcpy");
+        put(side, table, table_values);
         gather<<<sequences, 128, 0, side.stream>>>({plans}, cache, out);
         check(cudaMemsetAsync(cache, 0xee, pages * page_bytes, side.stream), "cudaMemset");
         scatter<<<sequences, 128, 0, side.stream>>>({plans}, out, cache);

@@ -41,6 +41,7 @@ struct Side {
         void *memory = nullptr;
         check(cudaMalloc(&memory, count * sizeof(T)), "cudaMalloc");
         check(cudaMemset(memory, 0, count * sizeof(T)), "cudaMemset");
+        check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); // it returns before that is done
         return static_cast<T *>(memory);
     }
     void wait() const {
@@ -177,9 +178,13 @@ inline std::vector<unsigned char> test_bytes(std::size_t count, unsigned salt) {
     for (std::size_t i = 0; i < count; ++i) bytes[i] = test_byte(i, salt);
     return bytes;
 }
-inline void put(const Side &side, void *to, const std::vector<unsigned char> &bytes) {
+template <class T>
+void put(const Side &side, T *to, const std::vector<T> &values) {
     side.use();
-    check(cudaMemcpy(to, bytes.data(), bytes.size(), cudaMemcpyDefault), "cudaMemcpy");
+    check(cudaMemcpy(to, values.data(), values.size() * sizeof(T), cudaMemcpyDefault),
+          "cudaMemcpy");
+    // From pageable memory, that returns before the data has arrived.
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 inline std::vector<unsigned char> get(const Side &side, const void *from, std::size_t count) {
     side.use();

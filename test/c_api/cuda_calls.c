@@ -43,6 +43,8 @@ static void *allocate(size_t bytes) {
 static void write_memory(void *to, const void *from, size_t bytes) {
     enter();
     DRIVER("cuMemcpyHtoD_v2", (uintptr_t, const void *, size_t), (uintptr_t)to, from, bytes);
+    /* From pageable memory, that returns before the data has arrived. */
+    DRIVER("cuStreamSynchronize", (void *), NULL);
 }
 
 static void read_memory(void *to, const void *from, size_t bytes) {
