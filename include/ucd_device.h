@@ -73,9 +73,9 @@ typedef struct ucd_device_plan {
  * reaches. The type may be freed at once, and the list not before the last kernel has ended.
  *
  * May initialise the device's driver and wait for the device. `info` is for future keys.
- * Returns: NOT_INITIALIZED, INVALID_ARG (also: plan's struct_size or version is not set; device is
- * not the name of a device; the type is TYPE__NULL), NOT_SUPPORTED (plan's version is not the
- * library's; backend or device is not available; the backend has no kernels for it: Level Zero),
+ * Returns: NOT_INITIALIZED, INVALID_ARG (also: plan's struct_size is 0; device is not the name of
+ * a device; the type is TYPE__NULL), NOT_SUPPORTED (plan's version or size is not the library's;
+ * backend or device is not available; the backend has no kernels for it: Level Zero),
  * OVERFLOW (count and type), OUT_OF_MEM, DEVICE, INTERNAL. *plan is unchanged then. */
 UCD_API int ucd_device_plan_create(uintptr_t count, ucd_type_t type, const char *device,
                                    ucd_info_t info, ucd_device_plan_t *plan);

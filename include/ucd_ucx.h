@@ -112,8 +112,9 @@ typedef struct ucd_ucx_data *ucd_ucx_data_t;
 #define UCD_UCX__NULL ((ucd_ucx_t)0)
 #define UCD_UCX_REQUEST__NULL ((ucd_ucx_request_t)0)
 
-/* The families of functions that a program asks for when it creates an object. One that it does not
- * ask for takes no memory; its functions are INVALID_ARG, and its messages are dropped. */
+/* The families of functions that a program asks for when it creates an object. The functions of one
+ * that it does not ask for are INVALID_ARG, and its messages are dropped. One-sided operations take
+ * no memory if they are not asked for. */
 enum {
     UCD_UCX_TRANSFERS = 1, /* the functions of this header */
     UCD_UCX_ONE_SIDED = 2  /* the functions of ucd_ucx_rma.h */
@@ -212,7 +213,7 @@ typedef struct {
  *   ucd.ucx.direct        no: never; yes: where it is faster; always: wherever it is possible. yes
  *                         and always say that the peers are trusted. For a transfer, they have no
  *                         effect if the object was created with no
- *   ucd.ucx.direct_bytes  messages of fewer bytes are sent in other ways
+ *   ucd.ucx.direct_bytes  messages of fewer bytes are sent in other ways, except with always
  *
  * For one-sided operations there are ucd.ucx.rma.types and ucd.ucx.rma.peer_operations, and some of
  * the keys above mean more: see ucd_ucx_rma.h.

@@ -208,7 +208,7 @@ UCD_UCX_API int ucd_ucx_get_accumulate_nbx(
 /* Creates a request that completes when all operations that were started before this call, on ep
  * or, if ep is NULL, on all endpoints, are complete. Its status is that of the first operation that
  * failed, else UCS_OK; its bytes are 0. *request is UCD_UCX_REQUEST__NULL if no operation is
- * outstanding. The info in param is ignored. MPI 12.5.4 (MPI_Win_flush).
+ * outstanding. The info in param is checked, and has no effect. MPI 12.5.4 (MPI_Win_flush).
  * Returns: INVALID_ARG, OUT_OF_MEM, INTERNAL. */
 UCD_UCX_API int ucd_ucx_flush_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const ucd_ucx_param_t *param,
                                   ucd_ucx_request_t *request);
