@@ -189,19 +189,20 @@ TEST_CASE("Memory of long lists is kept until the last ucd_finalize") {
     std::vector<char> in(3 * entries), packed(entries);
     REQUIRE(ucd_finalize() == UCD_SUCCESS);
     const std::ptrdiff_t live = live_bytes();
-    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
-    {
-        const Handle list([&](ucd_type_t *type) {
-            return ucd_create_indexed_block(entries, 1, displs.data(), UCD_TYPE__BYTE, nullptr,
-                                            type);
-        });
+    for (const bool freed_after : {false, true}) {
+        REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+        ucd_type_t list = UCD_TYPE__NULL;
+        REQUIRE(ucd_create_indexed_block(entries, 1, displs.data(), UCD_TYPE__BYTE, nullptr,
+                                         &list) == UCD_SUCCESS);
         std::uintptr_t bytes = 0;
         CHECK(ucd_pack(in.data(), 1, list, 0, packed.data(), packed.size(), &bytes, nullptr,
                        UCD_OP__REPLACE) == UCD_SUCCESS);
+        if (!freed_after) CHECK(ucd_free(&list) == UCD_SUCCESS);
+        CHECK(live_bytes() > live + list_bytes);
+        REQUIRE(ucd_finalize() == UCD_SUCCESS);
+        CHECK(ucd_free(&list) == UCD_SUCCESS);
+        CHECK(live_bytes() < live + list_bytes / 8);
     }
-    CHECK(live_bytes() > live + list_bytes);
-    REQUIRE(ucd_finalize() == UCD_SUCCESS);
-    CHECK(live_bytes() < live + list_bytes / 8);
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }
 

@@ -7,6 +7,7 @@
 namespace device_plans_test {
 
 using namespace ucdtest;
+using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
 
 TEST_CASE("a plan is started once at a time") {
@@ -143,6 +144,34 @@ TEST_CASE("after the last ucd_finalize a plan can only be freed") {
     refused(UCD_ERR__INVALID_ARG, "before the last ucd_finalize");
     REQUIRE(ucd_finalize() == UCD_SUCCESS);
     planned.plan.free();
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+}
+
+TEST_CASE("copies of indices end with the last ucd_finalize, and their plan after it") {
+    DeviceSession session;
+    const std::vector<std::int64_t> places = {3, 1, 0, 2};
+    Rng rng(3);
+    const RecipePtr recipe =
+        indexed_block_ref(1, places, UCD_TYPE__INT32_T, 8, 0, 32, leaf(UCD_TYPE__DOUBLE));
+    const BuiltType type(recipe);
+    DeviceBuffer typed(rng, {0, 32}, device0), packed(rng, {0, 32}, device0);
+    for (std::intptr_t i = 0; i < 4; ++i)
+        std::copy_n(typed.actual(8 * places[static_cast<std::size_t>(i)]), 8,
+                    packed.expected(8 * i));
+    for (DeviceBuffer *buffer : {&typed, &packed}) buffer->send();
+    ucd_move_t move = pack_move(typed.real_base(), 1, type.get(), 0, packed.real_base(), 32);
+    ucd_plan_t plan = UCD_PLAN__NULL;
+    REQUIRE(ucd_plan_create(&move, 1, UCD_INFO__NULL, UCD_OP__REPLACE, &plan) == UCD_SUCCESS);
+    for (int round = 0; round < 2; ++round) {
+        ucd_request_t request = UCD_REQUEST__NULL;
+        REQUIRE(ucd_plan_start(plan, &request) == UCD_SUCCESS);
+        REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+        packed.fetch();
+        CHECK_FALSE(packed.first_difference());
+    }
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    CHECK(mock::counts.live_allocations == 0);
+    CHECK(ucd_plan_free(&plan) == UCD_SUCCESS);
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }
 

@@ -409,6 +409,8 @@ TEST_CASE("hints for the host's data say nothing about indices in a device's mem
     for (int i = 0; i < 3; ++i) {
         REQUIRE(move.pack(info) == UCD_SUCCESS);
         move.check();
+        std::uintptr_t needed = 0; // it asks for the type's kernels on the host, too
+        CHECK(ucd_describe(move.type.get(), nullptr, 0, &needed) == UCD_SUCCESS);
     }
 }
 

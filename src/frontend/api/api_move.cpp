@@ -35,8 +35,9 @@ namespace {
     if (known.plan == nullptr || context->defaults.limits.threads != 1) return false;
     auto *const at = static_cast<char *>(const_cast<void *>(typed));
     auto *const stream = static_cast<char *>(const_cast<void *>(packed));
-    // A plan of the host also means that it reaches the indices of a type by reference.
-    if (!is_hinted && !all_on_host(*context, context->defaults, known.type, at, nullptr, stream))
+    // A hint is about the buffers: the indices of a type by reference may be in other memory.
+    if (is_hinted ? known.type->by_reference && context->devices
+                  : !all_on_host(*context, context->defaults, known.type, at, nullptr, stream))
         return false;
     move_whole(*known.plan, direction, at, stream);
     *actual = known.type->size;

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <new>
 
 namespace ucd {
 namespace {
@@ -15,9 +16,11 @@ std::atomic<uint64_t> max_list_memory = default_list_memory;
 template <class T>
 class KeptLists {
 public:
-    // Never destroyed, because types may be freed at exit.
-    static KeptLists &instance() {
-        static KeptLists *kept = new KeptLists;
+    // Never destroyed, because types may be freed at exit. In static storage, because ucd_finalize
+    // and ucd_free need it, too, and cannot fail.
+    static KeptLists &instance() noexcept {
+        alignas(KeptLists) static unsigned char storage[sizeof(KeptLists)];
+        static KeptLists *const kept = new (storage) KeptLists;
         return *kept;
     }
 

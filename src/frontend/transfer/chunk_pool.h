@@ -29,14 +29,6 @@ struct ReturnChunk {
 };
 using Chunk = std::unique_ptr<char, ReturnChunk>;
 
-// Returns memory to the executor that allocated it.
-struct ReleasePinned {
-    Executor owner;
-    void operator()(char *memory) const noexcept {
-        owner.backend->release(owner.device, MemoryKind::pinned, memory);
-    }
-};
-
 // Chunks of one kind of memory of one device. They are allocated when first needed, and kept.
 class ChunkPool {
 public:

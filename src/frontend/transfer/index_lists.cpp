@@ -1,6 +1,7 @@
 #include "transfer/index_lists.h"
 
 #include "prepared/type_cache.h"
+#include "support/device_memory.h"
 #include "transfer/progress.h"
 
 #include <algorithm>
@@ -40,14 +41,21 @@ Status reaches_lists(const Hints &hints, LocationCache &locations, const Executo
     return success;
 }
 
+void ReleaseOfContext::operator()(char *memory) const noexcept {
+    Context *const running = running_context.load(std::memory_order_acquire);
+    if (running != nullptr && running->number == context)
+        (void)running->device_memory->release(memory);
+}
+
 Status CopiedLists::take(const Executor &owner, std::size_t bytes, char *&memory) {
     Memory taken;
     ChunkPool &pool = context_.progress->list_pools().pool(owner, MemoryKind::pinned);
     if (!is_repeated_ && bytes <= pool.chunk_bytes()) UCD_TRY(pool.take(taken.chunk));
     if (taken.chunk == nullptr) {
         void *own = nullptr;
-        UCD_TRY(owner.backend->allocate(owner.device, MemoryKind::pinned, bytes, own));
-        taken.own = {static_cast<char *>(own), {owner}};
+        UCD_TRY(context_.device_memory->allocate(*owner.backend, owner.device, MemoryKind::pinned,
+                                                 bytes, own));
+        taken.own = {static_cast<char *>(own), {context_.number}};
     }
     memory = taken.get();
     memory_->push_back(std::move(taken));

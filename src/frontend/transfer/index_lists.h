@@ -16,6 +16,13 @@ namespace ucd {
 Status reaches_lists(const Hints &hints, LocationCache &locations, const Executor &executor,
                      const Type &type, bool must, bool &reached);
 
+// Releases memory of a context's DeviceMemory. A plan may be freed after its context, which has
+// released the memory then.
+struct ReleaseOfContext {
+    uint64_t context = 0; // its number
+    void operator()(char *memory) const noexcept;
+};
+
 // Copies, in pinned memory, of the lists of a submission that their executors cannot access.
 class CopiedLists {
 public:
@@ -37,7 +44,7 @@ private:
     // free.
     struct Memory {
         Chunk chunk;
-        std::unique_ptr<char, ReleasePinned> own;
+        std::unique_ptr<char, ReleaseOfContext> own;
         char *get() const { return chunk != nullptr ? chunk.get() : own.get(); }
     };
     struct CopiedType {
