@@ -1,10 +1,14 @@
 """Moves of pages within one pool: as if the source had been copied first, and copied only where that may matter."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
 import scales_oracle as oracle
 import ucd
+from ucd import interop
 from ucd_models.cache import Cache, Format, Relayout, relayout
 
 LAYOUTS = {
@@ -112,6 +116,30 @@ def test_parts_of_one_move():
     assert pool.sum() == 16 and other.arrays[0].sum() == 40
     Relayout([(other, cache, [0, 1], [1, 2]), (cache, other, [3], [4])]).run()
     assert pool.sum() == 16 and other.arrays[0].sum() == 32
+
+
+def test_parts_that_are_staged_keep_their_memory(monkeypatch):
+    """The copies of all parts live as long as the move, and so have their memory for themselves."""
+    pools = [np.random.default_rng(k).standard_normal((4, 2, 64, 8)).astype('f4') for k in range(3)]
+    before = [pool.copy() for pool in pools]
+    caches = [Cache.of(pool, 'page token head dim') for pool in pools]
+    made, new_bytes = [], interop.new_bytes
+
+    def noted(*given):
+        memory = new_bytes(*given)
+        made.append(weakref.ref(memory))
+        return memory
+
+    monkeypatch.setattr(interop, 'new_bytes', noted)
+    again = Relayout([(cache, cache, [0, 1], [1, 0]) for cache in caches])
+    for order in ([1, 0, 2, 3], [0, 1, 2, 3]):
+        again._steps()  # as each run does
+        gc.collect()
+        assert [memory() is not None for memory in made] == [True] * 3
+        others = [np.full(2 * 2 * 64 * 8, 7, 'f4') for _ in range(4)]
+        again.run()
+        assert all([(pool == was[order]).all() for pool, was in zip(pools, before)])
+        assert all([(other == 7).all() for other in others])
 
 
 @pytest.mark.parametrize('to_small', [False, True])

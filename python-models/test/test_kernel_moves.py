@@ -77,7 +77,7 @@ def test_an_array_that_begins_within_a_block(on_a_device):
         digit = _kernel_moves.Digit(48, 4, 1, 16, phase, 4)
         member = _kernel_moves.Member(x.ctypes.data, found.ctypes.data, [digit], scales.ctypes.data)
         types = [interop.type_of_dtype(name) for name in ('float32', 'float8_e4m3fn')]
-        _kernel_moves.KernelMove(*types, False, [member], x).run()
+        _kernel_moves.KernelMove(*types, False, [member], x, (x, found, scales)).run()
         each = scales[(np.arange(48) + phase) // 16]
         assert (found == oracle.converted(x.view('u4'), 'float32', 'float8_e4m3fn', each)).all()
 

@@ -164,7 +164,7 @@ class Relayout:
             source, target = part.ends
             _, members = by_elements.setdefault((source.cache.format.element, target.cache.format.element), (part, []))
             members += part.members(like)
-        return [[KernelMove(*part.elements, self._saturate, members, like) for part, members in by_elements.values()]]
+        return [[KernelMove(*part.elements, self._saturate, members, like, parts) for part, members in by_elements.values()]]
 
     def _stage(self) -> None:
         """Prepares the move through a temporary copy of the source, with pages in the order of its tables."""

@@ -61,11 +61,16 @@ def _numbers(source: ucd.Type, target: ucd.Type) -> tuple[int, int]:
 class KernelMove:
     """A move that is prepared, of arrays that are all in one memory: on a device one launch.
 
-    like  one of the arrays. The addresses of members are used until the object is gone.
+    like  one of the arrays
+    kept  what has the memory that the members have addresses of: arrays, scales and tables. The move reads and writes
+          there until it is gone, and so keeps it.
     """
 
-    def __init__(self, source: ucd.Type, target: ucd.Type, saturate: bool, members: Sequence[Member], like: Any) -> None:
+    def __init__(
+        self, source: ucd.Type, target: ucd.Type, saturate: bool, members: Sequence[Member], like: Any, kept: Any
+    ) -> None:
         self._like = like
+        self._kept = kept
         self._moves = _kernels.Moves(*_numbers(source, target), saturate, list(map(tuple, members)))
         backend, _, number = ucd.memory(like).partition(':')
         self.on_device = backend != 'host'

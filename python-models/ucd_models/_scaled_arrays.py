@@ -54,7 +54,8 @@ class Scaled(NamedTuple):
         if side == 1:
             strides, addresses = strides[::-1], addresses[::-1]
         members = list(_members(spans, addresses, strides, scales))
-        return small, KernelMove(routing.element, routing.target_element, saturate, members, like)
+        kept = array, small, self.scales
+        return small, KernelMove(routing.element, routing.target_element, saturate, members, like, kept)
 
     def _spans(self, rank: int, blocks: Sequence[tuple[int, int]]) -> list[list[tuple[int, int, int, int, int]]]:
         """For each dimension, the indices of the local array in spans: global and local index of the first block, how long

@@ -143,9 +143,11 @@ def copy(
             raise ValueError('src and dst overlap: convert in the current stream')
         first_copy = interop.new_like(src, shape)
         ucd.pack_into(src, first_copy)
-        at, _, strides, *_ = interop.placed(first_copy)
+        src = first_copy
+        at, _, strides, *_ = interop.placed(src)
     digits = [Digit(n, a, b, length, 0, step) for n, a, b, (length, step) in zip(shape, strides, target_strides, blocks)]
-    KernelMove(source, target, saturate, [Member(at, to, digits, scale_at, number)], like).run(stream)
+    member = Member(at, to, digits, scale_at, number)
+    KernelMove(source, target, saturate, [member], like, (src, dst, scales)).run(stream)
     return width * math.prod(shape)
 
 
