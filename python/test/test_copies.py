@@ -2,6 +2,9 @@
 they cannot move."""
 
 import itertools
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -281,6 +284,25 @@ def test_what_is_not_ordinary_is_left_to_the_general_function():
     before.resize((2, 3), refcheck=False)
     with pytest.raises(ValueError, match='shape'):
         ucd.copy(before, memory)
+
+
+STRIDED_PAIRS = """
+import itertools, numpy, ucd
+memory = numpy.arange(600)
+for first, second in itertools.product(range(2, 10), repeat=2):
+    for converts, dtype in ((False, 'i8'), (True, 'f8')):
+        view, out = memory[: 9 * first : first], numpy.zeros(9 * second, dtype)[::second]
+        ucd.copy(view, out, convert=True) if converts else ucd.copy(view, out)
+        assert view.tolist() == out.tolist()
+"""
+
+
+def test_types_of_both_sides_live_through_a_call():
+    """Types of strided arrays are cached, and the one side's may take the place of the other's. With each handle looked up, a
+    freed one is logged; the general function, which then makes the call, would hide it."""
+    checked = {**os.environ, 'UCD_CHECK': 'handles', 'UCD_LOG_LEVEL': 'error'}
+    made = subprocess.run([sys.executable, '-c', STRIDED_PAIRS], env=checked, capture_output=True, text=True)
+    assert made.returncode == 0 and 'ucd_copy' not in made.stderr, made.stderr
 
 
 def test_values_of_pytorch_that_differ_from_their_memory():

@@ -42,10 +42,12 @@ bool are_apart(const Plain &a, const Plain &b) {
 
 struct Layout {
     explicit Layout(const Plain &array)
-        : type(array.is_contiguous
-                   ? array.element
-                   : strided_type(array.ndim, array.shape, array.strides, array.element)),
-          count(array.is_contiguous ? static_cast<uintptr_t>(array.size) : 1) {}
+        : owner(array.is_contiguous
+                    ? nullptr
+                    : shared_type(array.ndim, array.shape, array.strides, array.element)),
+          type(owner ? owner->get() : array.element),
+          count(owner ? 1 : static_cast<uintptr_t>(array.size)) {}
+    SharedType owner; // of a type that is not the elements'
     ucd_type_t type;
     uintptr_t count;
 };
@@ -68,9 +70,8 @@ bool move(const Plain &from, const Plain &to) {
         return ucd_unpack(from.data, from.bytes(), to.data, b.count, b.type, 0, &bytes, info,
                           UCD_OP__REPLACE) == UCD_SUCCESS;
     }
-    const SharedType kept = shared_type(from.ndim, from.shape, from.strides, from.element);
-    const Layout b(to);
-    return ucd_copy(from.data, 1, kept->get(), to.data, b.count, b.type, &bytes, info,
+    const Layout a(from), b(to);
+    return ucd_copy(from.data, a.count, a.type, to.data, b.count, b.type, &bytes, info,
                     UCD_OP__REPLACE) == UCD_SUCCESS;
 }
 

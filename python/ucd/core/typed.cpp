@@ -65,11 +65,6 @@ SharedType shared_type(int ndim, const intptr_t *shape, const intptr_t *strides,
                               : cached(ndim, shape, strides, element);
 }
 
-ucd_type_t strided_type(int ndim, const intptr_t *shape, const intptr_t *strides,
-                        ucd_type_t element) {
-    return cached(ndim, shape, strides, element)->get();
-}
-
 Typed typed(const View &view) {
     Typed t;
     t.keep = view.element_owner();

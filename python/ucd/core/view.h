@@ -117,12 +117,9 @@ nb::tuple extents(const intptr_t *numbers, int n);
 // The range of bytes that so many of a type cover. Raises OverflowError if it does not fit.
 View::Range touched(const Typed &whole);
 
-// The type of strided elements, which is cached by thread; and the same for at most six dimensions,
-// until the next call of these.
+// The type of strided elements, which is cached by thread.
 SharedType shared_type(int ndim, const intptr_t *shape, const intptr_t *strides,
                        ucd_type_t element);
-ucd_type_t strided_type(int ndim, const intptr_t *shape, const intptr_t *strides,
-                        ucd_type_t element);
 
 // The type of a view.
 Typed typed(const View &view);
