@@ -36,7 +36,7 @@ def test_nothing_is_imported_that_was_not_handed_in():
 
 def test_without_numpy():
     program = """
-import sys
+import array, sys
 sys.modules['numpy'] = None
 import ucd
 view = memoryview(b'abcdef')[::2]
@@ -44,6 +44,9 @@ assert bytes(ucd.pack(view)) == b'ace'
 assert ucd.boxes(0, ucd.Type.vector(3, 1, 2, 'float32')).tolist() == [[0, 4, 3, 8, 0]]
 assert len(ucd.iov(view)) == 3 and len(ucd.iov(0, ucd.Type.contiguous(0, 'int8'))) == 0
 assert bytes(ucd.gather(memoryview(b'abcd'), memoryview(bytearray(b'\\x02\\0\\0\\0')).cast('i'))) == b'c'
+for kind in 'iIqQ':
+    strided = memoryview(array.array(kind, [3, 9, 1, 9]))[::2]
+    assert bytes(ucd.gather(memoryview(b'abcd'), strided)) == b'db'
 assert bytes(ucd.pack(bytes(range(6)), type=ucd.slice_type((2, 3), ':, 1', 'uint8'))) == b'\\x01\\x04'
 """
     run('-c', program)

@@ -129,7 +129,13 @@ def plain_indices(indices: Any, stream: Any) -> Any:
     if len(shape) != 1 or not (type.name or '').startswith(('INT', 'UINT')):
         what = f'{len(shape)} dimensions of {type.name or "bytes"}'
         raise TypeError(f'indices have {what}; they must have one dimension of integers')
-    return cast(indices, 'int32', stream=stream) if type.size < 4 else pack(indices, stream=stream)
+    if type.size < 4:
+        return cast(indices, 'int32', stream=stream)
+    made: Any = pack(indices, stream=stream)
+    if not isinstance(made, bytearray):
+        return made
+    formats: Any = 'iq' if (type.name or '').startswith('INT') else 'IQ'
+    return memoryview(made).cast(formats[type.size // 8])
 
 
 def gather(
