@@ -97,6 +97,31 @@ OVERLAPPING = {
 }
 
 
+@pytest.mark.parametrize('kind', ['i4', 'u4', 'i8', 'u8'])
+def test_indices_that_are_written(kind):
+    """Those that were checked are those that are used, wherever in the output they lie. What overwrites them are
+    other rows of the pool, so that a fault is no crash."""
+    rng = np.random.default_rng(5)
+    for count in (1, 7, 400, 2000):
+        for width in (1, 2, 16):
+            rows = 2 * count
+            words = np.zeros((2 + rows) * width, kind)
+            at = int(rng.integers(0, rows * width - count + 1))
+            given = words[at : at + count]
+            given[:] = rng.permutation(rows)[:count]
+            for call in (ucd.gather_into, ucd.scatter):
+                chosen, found = given.astype(np.intp), words.copy()
+                apart = np.repeat(np.arange(rows, dtype=kind)[::-1], width).reshape(rows, width)
+                expected = words.copy()
+                if call is ucd.gather_into:
+                    expected[: count * width] = apart[chosen].ravel()
+                    call(apart, found[at : at + count], found[: count * width], hints=None)
+                else:
+                    expected[: rows * width].reshape(rows, width)[chosen] = apart[:count]
+                    call(apart[:count], found[: rows * width].reshape(rows, width), found[at : at + count])
+                assert (found == expected).all(), (call, count, width, at)
+
+
 @pytest.mark.parametrize('name', OVERLAPPING)
 @given(st.data())
 def test_sides_that_overlap(name, data):

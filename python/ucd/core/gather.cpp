@@ -70,20 +70,28 @@ Typed chosen(const View &pool, const View &indices, int axis) {
     return t;
 }
 
-// Indices as libucd reads them. Lists, strided ones and short integers are copied, in stream order.
-View plain_indices(nb::handle given, nb::handle stream) {
+// Indices as libucd reads them. Lists, strided ones and short integers are copied, in stream order;
+// and so are those in memory that the call writes: they were checked, and stay what they are.
+// on_device: whether a copy was made there.
+View plain_indices(nb::handle given, const View &written, nb::handle stream, bool &on_device) {
     if (!PyList_Check(given.ptr()) && !PyTuple_Check(given.ptr()) && !PyRange_Check(given.ptr())) {
         View indices(given, dlpack_stream_of(stream), "indices");
-        if (are_plain_indices(indices)) return indices;
+        if (are_plain_indices(indices) &&
+            !meet(indices.data, indices.range(), written.data, written.range()))
+            return indices;
+        on_device = indices.backend != nullptr;
     }
     return View(nb::module_::import_("ucd._arrays").attr("plain_indices")(given, stream),
                 dlpack_stream_of(stream), "indices");
 }
 
-// The side of a call that is the chosen part of a pool.
-Side side_of(nb::handle pool, nb::handle index_array, int axis, nb::handle stream) {
+// The side of a call that is the chosen part of a pool. out: what the call writes; nullptr: the
+// pool.
+Side side_of(nb::handle pool, nb::handle index_array, int axis, nb::handle stream,
+             const View *out) {
     Side side(pool, nb::none(), 1, stream, "pool");
-    const auto held = std::make_shared<const View>(plain_indices(index_array, stream));
+    const auto held = std::make_shared<const View>(
+        plain_indices(index_array, out ? *out : side.view, stream, side.copied_indices));
     const View &indices = *held;
     const View &view = side.view;
     if (axis < -view.ndim || axis >= view.ndim)
@@ -99,7 +107,8 @@ uintptr_t gather_into(nb::handle pool, nb::handle indices, nb::handle out, int a
                       nb::handle hints, nb::handle stream, bool wait, bool non_blocking,
                       bool partial) {
     const Options options{hints, stream, wait, non_blocking};
-    return Call(Call::packing, side_of(pool, indices, axis, stream), {out, stream, "out"}, 0,
+    Side to(out, stream, "out");
+    return Call(Call::packing, side_of(pool, indices, axis, stream, &to.view), std::move(to), 0,
                 op_of(op), partial, options)
         .move(options);
 }
@@ -107,8 +116,8 @@ uintptr_t gather_into(nb::handle pool, nb::handle indices, nb::handle out, int a
 uintptr_t scatter(nb::handle packed, nb::handle pool, nb::handle indices, int axis, nb::handle op,
                   nb::handle hints, nb::handle stream, bool wait, bool non_blocking, bool partial) {
     const Options options{hints, stream, wait, non_blocking};
-    return Call(Call::unpacking, {packed, stream, "packed"}, side_of(pool, indices, axis, stream),
-                0, op_of(op), partial, options)
+    return Call(Call::unpacking, {packed, stream, "packed"},
+                side_of(pool, indices, axis, stream, nullptr), 0, op_of(op), partial, options)
         .move(options);
 }
 
@@ -135,7 +144,7 @@ void bind_gather(nb::module_ &m) {
 
 pool     any array; numpy.take(pool, indices, axis) is what gets packed.
 indices  a one-dimensional array of integers, on the host or the device, or a list. Those that are not
-         contiguous, or of 8 or 16 bits, are copied first. Entries may repeat. Those on a device are read by the kernel that moves the data, in stream
+         contiguous, of 8 or 16 bits, or in memory that is written, are copied first. Entries may repeat. Those on a device are read by the kernel that moves the data, in stream
          order, and are not checked: one outside the pool is undefined behaviour.
 out      a contiguous array of any element, of as many bytes.
 

@@ -52,6 +52,12 @@ void Side::require_distinct(ucd_op_t op) const {
               what);
 }
 
+bool meet(const char *a, View::Range of_a, const char *b, View::Range of_b) {
+    const auto from = reinterpret_cast<intptr_t>(a), to = reinterpret_cast<intptr_t>(b);
+    return of_a.low < of_a.high && of_b.low < of_b.high && from + of_a.low < to + of_b.high &&
+           to + of_b.low < from + of_a.high;
+}
+
 namespace {
 
 // Elements of two arrays by what ucd._meanings knows of them. `check` is a function of it.
@@ -79,11 +85,7 @@ void require_alike(const Side &from, const Side &to, bool converts) {
 
 // Whether a byte may be in both sides.
 bool may_meet(const Side &in, const Side &out) {
-    const View::Range a = in.range(), b = out.range();
-    const auto from = reinterpret_cast<intptr_t>(in.view.data);
-    const auto to = reinterpret_cast<intptr_t>(out.view.data);
-    if (a.low == a.high || b.low == b.high) return false;
-    if (from + a.high <= to + b.low || to + b.high <= from + a.low) return false;
+    if (!meet(in.view.data, in.range(), out.view.data, out.range())) return false;
     if (!in.own_layout || !out.own_layout) return true;
     if (!in.whole.indices.empty() || !out.whole.indices.empty()) return true;
     std::vector<Term> terms;
@@ -92,7 +94,8 @@ bool may_meet(const Side &in, const Side &out) {
         terms.push_back({0, in.view.shape[k] - 1, in.view.strides[k]});
     for (int k = 0; k < out.view.ndim; ++k)
         terms.push_back({1 - out.view.shape[k], 0, out.view.strides[k]});
-    const intptr_t apart = to - from;
+    const intptr_t apart =
+        reinterpret_cast<intptr_t>(out.view.data) - reinterpret_cast<intptr_t>(in.view.data);
     return reaches(terms, apart + 1 - in.view.itemsize, apart + out.view.itemsize - 1) !=
            Reached::no;
 }
@@ -222,8 +225,9 @@ uintptr_t Call::move(const Options &options) {
     }
     check(rc);
     // Memory of a library is reused in the order of its own stream.
+    const bool uses_copies = copied || in.copied_indices || out.copied_indices;
     const bool must_wait = options.wait || (!on_devices && !options.non_blocking) ||
-                           (copied && !options.stream.is_none()) ||
+                           (uses_copies && !options.stream.is_none()) ||
                            (order.between_devices && options.stream.is_none() && bytes > 0);
     if (order.in_stream && must_wait) order.wait(in.view.backend ? in.view : out.view);
     return bytes;

@@ -41,8 +41,12 @@ struct Side {
     View view;
     Typed whole;
     const char *what;
-    bool own_layout = true; // no type was given
+    bool own_layout = true;      // no type was given
+    bool copied_indices = false; // the type reads a copy in device memory, made for the call
 };
+
+// Whether two ranges, each relative to an address, have a byte in common.
+bool meet(const char *a, View::Range of_a, const char *b, View::Range of_b);
 
 // Raises what the arrays of a move are refused for whatever device they are on: BufferError if the
 // target is read-only, ValueError as require_distinct, NotSupported if bytes of the one side mean

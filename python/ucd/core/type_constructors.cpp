@@ -198,7 +198,7 @@ void bind_type_constructors(nb::class_<Type> &t) {
 
 The indices, a contiguous array of 32-bit or 64-bit integers in any memory, are read when data
 moves. The type keeps the array alive. All blocks must lie between lb and lb + extent; an index that
-puts one elsewhere is undefined behaviour.)");
+puts one elsewhere, or that the move itself overwrites, is undefined behaviour.)");
 }
 
 } // namespace ucdpy
