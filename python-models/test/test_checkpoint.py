@@ -422,6 +422,11 @@ def test_metadata_that_lie(tmp_path, inside):
     info = {'relative_path': 'f', 'offset': 0, 'length': n}
     place = Object(Named(files.FILESYSTEM, '_StorageInfo'), info)
     said('twice', first, second, storage_data=Dict([(index, place), (index, place)]))
+    many = ('f',)
+    for _ in range(16):  # twice as much text with each more: nothing makes that
+        many = Shared((many, many))
+    named = Object(place.of, info | {'relative_path': many})
+    said('file by an object of class tuple', first, second, storage_data=Dict([(index, named)]))
     packed = Object(place.of, info | {'transform_descriptors': ['zstd']})
     said('by an extension', first, second, storage_data=Dict([(index, packed)]), error=NotImplementedError)
     for bad in (b'', b'\x80', pickled(7), pickled(None), pickled(Named('os', 'system')), pickled([]), b'\x80\x04]\x94h\x00a.'):

@@ -23,7 +23,9 @@ def plain_name(given: Any, what: str) -> str:
                 return given
     except UnicodeEncodeError:
         pass
-    raise Corrupt(f'{what} names a file {str(given)[:200]!r}, which is no name of a file in its own folder')
+    # What is no text is not printed: objects of a pickle may have each other many times.
+    said = repr(given[:200]) if isinstance(given, str) else f'by an object of class {type(given).__name__}'
+    raise Corrupt(f'{what} names a file {said}, which is no name of a file in its own folder')
 
 
 def open_regular(path: str, flags: int) -> tuple[int, os.stat_result]:
