@@ -578,6 +578,19 @@ def test_archives_that_lie(tmp_path, inside):
     check(good[:at] + wide + bad + end, 'outside of the archive')
 
 
+@pytest.mark.parametrize('mapped', [True, False])
+def test_strides_of_dimensions_of_one_index(tmp_path, mapped):
+    """Those that a file says are never used, so any will do."""
+    for shape, strides in (((1, 8), (2**63 - 1, 1)), ((8, 1), (1, 2**62)), ((8, 1, 4), (4, 2**61, 1)), ((1, 1), (2**62, 0))):
+        array = np.arange(1, 1 + np.prod(shape), dtype='f8').reshape(shape)
+        (tmp_path / 'f').write_bytes(data := files.saved_tensor(array, strides=strides))
+        part = (0,) * len(shape), shape, 'f', 0, len(data)
+        (tmp_path / '.metadata').write_bytes(files.metadata_of({'a': ('float64', shape, [part])}))
+        target = np.zeros(shape)
+        ucd_models.checkpoint.open(tmp_path).read({'a': target}, mapped=mapped)
+        assert (target == array).all(), (shape, strides)
+
+
 def test_gaps_are_read_where_that_saves_time(tmp_path):
     """Short pieces are read with what lies between them, long ones one by one: a call takes the time of 12 KiB."""
     for width, is_read in ((256, True), (8192, False)):

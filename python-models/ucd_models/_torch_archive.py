@@ -57,7 +57,7 @@ class Placed(NamedTuple):
     dtype: str
     shape: tuple[int, ...]
     strides: tuple[int, ...]
-    """In bytes, not negative."""
+    """In bytes, not negative, and 0 in dimensions of one index, of which a file may say any."""
     start: int
     """Where its first element is in the file."""
 
@@ -202,7 +202,8 @@ def locate(file: OpenFile, start: int, length: int) -> Placed:
     last = offset + sum([(n - 1) * stride for n, stride in zip(shape, strides)])
     if 0 not in shape and (last + 1) * item > nbytes:
         raise archive.refuse('its tensor is longer than its storage')
-    return Placed(dtype, shape, tuple([stride * item for stride in strides]), start + begin + offset * item)
+    steps = tuple([stride * item if n > 1 else 0 for n, stride in zip(shape, strides)])
+    return Placed(dtype, shape, steps, start + begin + offset * item)
 
 
 def _dtype_of(archive: _Archive, made: Made, kind: Any) -> str:
