@@ -148,6 +148,10 @@ NO_KERNEL = {
     'too many tokens': {
         'none': ([ROW], tokens(count=0)),
         '2^31': ([ROW], tokens(count=1 << 30, target=paged(step=2))),
+        '2^31 in the source': ([ROW], tokens(count=1 << 30, source=paged(step=2))),
+        'the first one is number 2^32': ([ROW], tokens(source=paged(start=1 << 32))),
+        'the step is 2^62': ([ROW], tokens(source=paged(step=1 << 62))),
+        'the step of the target is 2^62': ([ROW], tokens(target=paged(step=1 << 62))),
     },
     'too many dimensions': {'nine': (APART, None)},
     'too many elements for one launch': {'2^31': (LONG, None)},

@@ -260,8 +260,9 @@ def relayout(
     Where source and target are one memory, the result is as if the source had been copied first. It is copied where it is
     not known that no page is both read and written.
 
-    Raises ValueError where sizes differ, and IndexError for a page on the host that a cache does not have. For repeated
-    moves use Relayout: making one takes longer than moving a few pages.
+    Raises ValueError where sizes differ, and where selections, scales or pages that are left out meet tokens from number
+    2^31 on; IndexError for a page on the host that a cache does not have. For repeated moves use Relayout: making one takes
+    longer than moving a few pages.
     """
     parts = [(source, target, source_pages, target_pages, scale)]
     return Relayout(parts, convert=convert, holes=holes, hints=hints).run(stream=stream)

@@ -72,10 +72,13 @@ Dimension joined(const Dimension &outer, const Dimension &inner) {
     return made;
 }
 
-Paged paged_of(const PagedText &text) {
+// count: of the tokens that are moved. Kernels have the numbers of tokens in 32 bits.
+Paged paged_of(const PagedText &text, int64_t count) {
     const auto &[table, wide, dense, page, inner, start, step, page_stride, outer_stride,
                  inner_stride] = text;
     if (start < 0 || step < 1) throw std::invalid_argument("tokens are before the first page");
+    if (count < 1 || start >= most || count > (most - 1 - start) / step)
+        throw std::invalid_argument("there are too many tokens");
     return {table, wide, dense,       divisor_of(page), divisor_of(inner),
             start, step, page_stride, outer_stride,     inner_stride};
 }
@@ -100,14 +103,12 @@ std::vector<Dimension> dimensions_of(const MemberText &text, Member &member) {
     }
     if (tokens) {
         const auto &[count, a, b, side, page, token] = *tokens;
-        member.paged[0] = paged_of(a);
-        member.paged[1] = paged_of(b);
+        member.paged[0] = paged_of(a, count);
+        member.paged[1] = paged_of(b, count);
         member.scale_side = scale ? side : -1;
         member.scale_page = page;
         member.scale_token = token;
         const Paged &last = member.paged[1];
-        if (count < 1 || last.start + count * last.step >= most)
-            throw std::invalid_argument("there are too many tokens");
         found.push_back(
             {count, {0, last.page.by > 1 ? last.inner_stride : last.page_stride}, 1, 0, 0, true});
     }
