@@ -561,6 +561,8 @@ def test_hints_that_contradict_a_device(beside_a_fake):
     assert 'is in device memory' not in said
     said = beside_a_fake('says(Array(0x10000), None)', UCD_INBUF='host')
     assert said.count('the hint ucd.inbuf is host') == 4
+    said = beside_a_fake('says(Array(0x10000), None)', UCD_INBUF='host', UCD_IGNORE_ENVIRONMENT='1')
+    assert 'the hint' not in said
 
 
 def test_memory_that_a_handle_opens(beside_a_fake):

@@ -41,14 +41,16 @@ void require_backend(const View &array, const char *what) {
     known.store(true, std::memory_order_relaxed);
 }
 
-// Returns the memory that a key of the info names for a buffer, or else the environment variable.
-// The text is empty if neither names one.
+// Returns the memory that a key of the info names for a buffer, or else the environment variable,
+// unless libucd ignores that. The text is empty if neither names one.
 std::string hinted(ucd_info_t info, const char *key, const char *variable) {
     char value[64] = "";
     uintptr_t needed = 0;
     check(ucd_info_get(info, key, value, sizeof value, &needed));
     if (needed > 0) return value;
-    const char *set = std::getenv(variable);
+    const char *const ignored = std::getenv("UCD_IGNORE_ENVIRONMENT");
+    if (ignored && std::strcmp(ignored, "1") == 0) return "";
+    const char *const set = std::getenv(variable);
     return set ? set : "";
 }
 
