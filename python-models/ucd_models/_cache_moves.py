@@ -94,8 +94,8 @@ class Relayout:
         relayout.run()      # in the current stream; also while a graph is captured
 
     Page tables are read when data moves: what is written to them between two runs, or between two replays of a
-    graph, changes which pages are moved; so they must not lie in a target. On a device, all parts are one launch. Parts are not ordered among each
-    other, and so must write different elements, and none may write what another one reads.
+    graph, changes which pages are moved. They must not lie in a target. On a device, all parts are one launch. Parts are
+    not ordered among each other, and so must write different elements, and none may write what another one reads.
     """
 
     def __init__(

@@ -144,8 +144,9 @@ void bind_gather(nb::module_ &m) {
 
 pool     any array; numpy.take(pool, indices, axis) is what gets packed.
 indices  a one-dimensional array of integers, on the host or the device, or a list. Those that are not
-         contiguous, of 8 or 16 bits, or in memory that is written, are copied first. Entries may repeat. Those on a device are read by the kernel that moves the data, in stream
-         order, and are not checked: one outside the pool is undefined behaviour.
+         contiguous, of 8 or 16 bits, or in memory that is written, are copied first. Entries may
+         repeat. Those on a device are read by the kernel that moves the data, in stream order, and
+         are not checked: one outside the pool is undefined behaviour.
 out      a contiguous array of any element, of as many bytes.
 
 op, hints, stream, wait, non_blocking, partial, and when the work is done: as pack_into. Raises IndexError for an index on the
