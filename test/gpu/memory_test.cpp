@@ -1,4 +1,5 @@
-// Device memory between processes, as the driver shares it.
+// Device memory between processes, as the driver shares it, and beside the captures of other
+// threads.
 #include "support/catch.hpp"
 
 #include "names.hpp"
@@ -11,6 +12,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <future>
 #include <string>
 #include <utility>
 #include <vector>
@@ -125,6 +127,34 @@ TEST_CASE("another process changes device memory that it was given") {
     int wrong = 0;
     for (int i = 0; i < 2 * ints; ++i)
         wrong += numbers[static_cast<std::size_t>(i)] != (i % 2 == 0 ? -(i + 1) : i + 1);
+    CHECK(wrong == 0);
+    check_ucd(ucd_memory_free(memory));
+}
+
+TEST_CASE("memory is allocated, and a pack staged, while another thread captures a graph") {
+    const std::size_t bytes = 2 * ints * sizeof(int);
+    void *const memory = allocate_on(0, bytes);
+    std::vector<int> numbers(2 * ints), packed(ints);
+    for (int i = 0; i < 2 * ints; ++i) numbers[static_cast<std::size_t>(i)] = i;
+    REQUIRE(gpuMemcpy(memory, numbers.data(), bytes, gpuMemcpyDefault) == gpuSuccess);
+    const auto beside = [&] {
+        check_ucd(ucd_memory_free(allocate_on(0, 4096)));
+        ucd_type_t type = every_second();
+        std::uintptr_t actual = 0;
+        check_ucd(ucd_pack(memory, 1, type, 0, packed.data(), ints * sizeof(int), &actual,
+                           UCD_INFO__NULL, UCD_OP__REPLACE));
+        check_ucd(ucd_free(&type));
+    };
+    gpuStream_t stream;
+    gpuGraph_t graph = nullptr;
+    REQUIRE(gpuStreamCreateWithFlags(&stream, gpuStreamNonBlocking) == gpuSuccess);
+    REQUIRE(gpuStreamBeginCapture(stream, gpuStreamCaptureModeGlobal) == gpuSuccess);
+    CHECK_NOTHROW(std::async(std::launch::async, beside).get());
+    CHECK(gpuStreamEndCapture(stream, &graph) == gpuSuccess);
+    if (graph != nullptr) CHECK(gpuGraphDestroy(graph) == gpuSuccess);
+    CHECK(gpuStreamDestroy(stream) == gpuSuccess);
+    int wrong = 0;
+    for (int i = 0; i < ints; ++i) wrong += packed[static_cast<std::size_t>(i)] != 2 * i;
     CHECK(wrong == 0);
     check_ucd(ucd_memory_free(memory));
 }

@@ -188,9 +188,13 @@ hipError_t hipStreamIsCapturing(hipStream_t stream, hipStreamCaptureStatus *stat
     return done(error);
 }
 
-hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode *) {
-    if (ucd::hostgpu::is_refused()) return done(hipErrorUnknown);
-    return done(hipSuccess);
+hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode *mode) {
+    gpuStreamCaptureMode native = *mode == hipStreamCaptureModeRelaxed ? gpuStreamCaptureModeRelaxed
+                                                                       : gpuStreamCaptureModeGlobal;
+    const gpuError_t error = gpuThreadExchangeStreamCaptureMode(&native);
+    *mode = native == gpuStreamCaptureModeRelaxed ? hipStreamCaptureModeRelaxed
+                                                  : hipStreamCaptureModeGlobal;
+    return done(error);
 }
 
 // Graphs are their streams.

@@ -24,6 +24,7 @@ struct Graph {
     std::vector<std::shared_ptr<void>> kept; // until the graph goes
 };
 
+// In mode Global: see captures.cpp.
 void begin_capture(mock::Stream &stream);
 Graph end_capture(mock::Stream &stream);
 // What the call puts into the stream.

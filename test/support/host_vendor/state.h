@@ -15,6 +15,11 @@ bool is_failing_one(std::atomic<int> &knob);
 // same.
 bool is_refused(const char *call = __builtin_FUNCTION());
 
+// Whether a stream is being captured that this call of this thread ends.
+bool ends_captures(const char *call);
+void note_capture_begins();
+void note_capture_ends(); // throws if a call has ended it
+
 bool is_pageable(const void *address);
 
 // Whether the bytes begin in memory of the driver's and end behind it. Drivers refuse copies of

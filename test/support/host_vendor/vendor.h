@@ -46,7 +46,7 @@ enum gpuError_t {
 };
 enum gpuMemcpyKind { gpuMemcpyDefault };
 enum gpuStreamCaptureStatus { gpuStreamCaptureStatusNone, gpuStreamCaptureStatusActive };
-enum gpuStreamCaptureMode { gpuStreamCaptureModeRelaxed };
+enum gpuStreamCaptureMode { gpuStreamCaptureModeGlobal, gpuStreamCaptureModeRelaxed };
 inline constexpr unsigned gpuStreamNonBlocking = 1, gpuEventDisableTiming = 2,
                           gpuHostAllocPortable = 1, gpuIpcMemLazyEnablePeerAccess = 1;
 

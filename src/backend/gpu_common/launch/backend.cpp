@@ -186,7 +186,7 @@ public:
     }
 
     Status allocate(int index, MemoryKind kind, std::size_t bytes, void *&memory) {
-        const driver::Current current(index);
+        const CurrentDevice current(index);
         UCD_TRY(current.status);
         if (kind == MemoryKind::pinned)
             return check(gpuHostAlloc(&memory, bytes, gpuHostAllocPortable),
@@ -195,7 +195,7 @@ public:
     }
 
     void release(int index, MemoryKind kind, void *memory) {
-        const driver::Current current(index);
+        const CurrentDevice current(index);
         // Ignore failures: at exit, the driver may have been unloaded already.
         (void)(kind == MemoryKind::pinned ? gpuHostFree(memory) : gpuFree(memory));
     }
@@ -203,14 +203,14 @@ public:
     Status export_memory(const void *address, std::size_t bytes, MemoryHandle &handle) {
         MemoryLocation location;
         UCD_TRY(find_on_device(address, location));
-        const driver::Current current(location.device);
+        const CurrentDevice current(location.device);
         UCD_TRY(current.status);
         return ucd::UCD_GPU::export_memory(address, bytes, handle);
     }
 
     Status open_memory(int index, const MemoryHandle &handle, std::size_t bytes,
                        void *&allocation) {
-        const driver::Current current(index);
+        const CurrentDevice current(index);
         UCD_TRY(current.status);
         return ucd::UCD_GPU::open_memory(handle, bytes, allocation);
     }
@@ -223,7 +223,7 @@ public:
         } else {
             MemoryLocation location;
             UCD_TRY(find_on_device(address, location));
-            const driver::Current current(location.device);
+            const CurrentDevice current(location.device);
             UCD_TRY(current.status);
             return ucd::UCD_GPU::export_fds(location, address, bytes, handle, {fds, room}, count);
         }
@@ -235,7 +235,7 @@ public:
             return fail(UCD_ERR__NOT_SUPPORTED, "%s: memory is not shared by file descriptors",
                         runtime_name);
         } else {
-            const driver::Current current(index);
+            const CurrentDevice current(index);
             UCD_TRY(current.status);
             return ucd::UCD_GPU::open_fds(index, handle, bytes, {fds, count}, allocation);
         }
@@ -269,7 +269,7 @@ public:
     }
 
     void close_memory(int index, void *allocation) {
-        const driver::Current current(index);
+        const CurrentDevice current(index);
         if constexpr (shares_by_fds)
             if (ucd::UCD_GPU::close_fds(allocation)) return;
         // Ignore failures: at exit, the driver may have been unloaded already.
@@ -310,13 +310,14 @@ private:
     }
 
     static Peer enable_peer(int device, int other) {
+        const BesideCaptures beside;
         int can = 0;
         if (gpuDeviceCanAccessPeer(&can, device, other) != gpuSuccess) {
             (void)gpuGetLastError();
             return Peer::unknown;
         }
         if (can == 0) return Peer::no;
-        const driver::Current current(device);
+        const CurrentDevice current(device);
         if (!current.status.ok()) return Peer::unknown;
         const gpuError_t error = gpuDeviceEnablePeerAccess(other, 0);
         if (error != gpuSuccess) (void)gpuGetLastError();

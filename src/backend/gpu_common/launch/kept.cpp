@@ -1,5 +1,6 @@
 #include "launch/kept.h"
 
+#include "runtime/captures.h"
 #include "runtime/driver.h"
 #include "runtime/graph_keeps.h"
 
@@ -25,6 +26,8 @@ bool Kept::sweep(std::size_t most) {
 
 void KeptLaunches::finish() {
     parts_.for_each([](Kept &kept) {
+        if (kept.is_empty()) return; // of a device that was never used, nothing is asked
+        const BesideCaptures beside;
         while (kept.sweep(1)) std::this_thread::yield();
     });
 }

@@ -32,8 +32,13 @@ public:
 
     // Checks up to `most` items, stops at the first that is not done, and frees those that are.
     // That item is moved to the end, so that one busy stream does not keep the items of other
-    // streams. Returns whether any items are left.
+    // streams. Returns whether any items are left. The thread must be beside captures.
     bool sweep(std::size_t most);
+
+    bool is_empty() {
+        const std::lock_guard lock(mutex_);
+        return items_.empty();
+    }
 
     // Whether this call should also sweep the items of another thread, `part`: that thread may have
     // ended.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/check.h"
+#include "runtime/driver.h"
 #include "tuning.h"
 
 namespace ucd::UCD_GPU {
@@ -21,6 +22,20 @@ private:
         if constexpr (captures_streams) (void)gpuThreadExchangeStreamCaptureMode(&mode_);
     }
     gpuStreamCaptureMode mode_ = gpuStreamCaptureModeRelaxed;
+};
+
+// While this lives, a device is current in this thread, beside captures. All code of gpu_common
+// makes devices current by this class, so that no call that needs one ends a capture.
+class CurrentDevice {
+public:
+    explicit CurrentDevice(int device) : current_(device), status(current_.status) {}
+
+private:
+    const driver::Current current_;
+    const BesideCaptures beside_;
+
+public:
+    const Status status; // of making the device current
 };
 
 inline Status is_captured(gpuStream_t stream, bool &captured) {

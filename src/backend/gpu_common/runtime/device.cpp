@@ -33,7 +33,7 @@ Status Device::open(int index, const Stores &stores, std::unique_ptr<Device> &de
 
 // No work may be outstanding. Failures are ignored: at exit, the driver may already be unloaded.
 Device::~Device() {
-    const driver::Current current(index_);
+    const CurrentDevice current(index_);
     lanes_.reset();
     events_.reset();
     if (upload_ != nullptr) (void)gpuStreamDestroy(upload_);
@@ -43,7 +43,7 @@ OpenDevices::~OpenDevices() {
     stores_.graphs->close();
     for (const auto &device : devices_) {
         if (device == nullptr) continue;
-        const driver::Current current(device->index());
+        const CurrentDevice current(device->index());
         stores_.lists->close(*device);
         stores_.tables->close(*device);
     }

@@ -20,8 +20,8 @@ class ListStore;
 class BatchStore;
 class GraphKeeps;
 
-// Holds what a backend keeps for its launches. Several copies of libucd may use one plugin at once, so
-// each backend has its own. Plans may outlive the backend, and graphs, so they own a share.
+// Holds what a backend keeps for its launches. Several copies of libucd may use one plugin at once,
+// so each backend has its own. Plans may outlive the backend, and graphs, so they own a share.
 struct Stores {
     std::shared_ptr<ListStore> lists;
     std::unique_ptr<BatchStore> tables;
@@ -103,8 +103,7 @@ public:
     Device &device() const { return *device_; }
 
 private:
-    const driver::Current current_;
-    const BesideCaptures beside_;
+    const CurrentDevice current_;
     Device *device_ = nullptr;
 
 public:

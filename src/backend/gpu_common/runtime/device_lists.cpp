@@ -106,7 +106,7 @@ Status ListStore::use(DeviceLists &lists, Device &device, gpuStream_t stream, La
 // driver takes longer than most of what threads do that build a batch's tables.
 Status ListStore::upload_or_find(DeviceLists &lists, Device &device, gpuStream_t stream,
                                  LaunchState state, uint64_t &address) {
-    const driver::Current current(device.index());
+    const CurrentDevice current(device.index());
     UCD_TRY(current.status);
     DeviceLists::ListCopy &copy = lists.copies_[static_cast<std::size_t>(device.index())];
     if (copy.held.empty()) UCD_TRY(upload(lists, device));

@@ -1,0 +1,129 @@
+// While a stream is captured in mode Global, calls end the capture that a driver refuses meanwhile:
+// see support/host_vendor/captures.cpp. And what captured calls need and leave behind.
+#include "support/catch.hpp"
+
+#include "support/host_vendor/capture.h"
+#include "support/moves/batch_calls.hpp"
+#include "support/moves/calls.hpp"
+
+#include <ucd_memory.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <list>
+#include <string>
+#include <thread>
+
+namespace hostgpu_captures_test {
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+using ucd::hostgpu::captured;
+using enum ucdtest::Memory;
+
+namespace {
+
+RecipePtr list_of(std::intptr_t first) {
+    return indexed_block(1, {first, first + 2, first + 7, first + 3}, leaf(UCD_TYPE__DOUBLE));
+}
+
+// Lists that are new, in a batch for several threads.
+void pack_in_threads(std::intptr_t first) {
+    constexpr std::size_t members = 65536, kinds = 8;
+    Case one("beside captures", 0);
+    std::list<Subject> subjects;
+    BatchMoves moves{one};
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
+        const auto displacement = first + static_cast<std::intptr_t>(kind);
+        const Subject &s = subjects.emplace_back(make_subject(one, list_of(displacement), 1));
+        for (std::size_t i = 0; i < members / kinds; ++i) moves.add(s, 0, s.size());
+    }
+    moves.allocate(device0, device0);
+    moves.set_up_pack();
+    REQUIRE(move_all(moves.packs(), Hints(false, "2")) == UCD_SUCCESS);
+    moves.check("beside a capture");
+}
+
+void allocate_memory() {
+    for (const int kind : {UCD_MEMORY__DEVICE, UCD_MEMORY__PINNED}) {
+        void *memory = nullptr;
+        REQUIRE(ucd_memory_alloc(hint_for(device0).c_str(), kind, 4096, &memory) == UCD_SUCCESS);
+        CHECK(ucd_memory_free(memory) == UCD_SUCCESS);
+    }
+}
+
+void share_memory() {
+    const ucd::Owner<ucd::Backend> backend = ucd::hostgpu::make_backend();
+    Rng rng(1);
+    DeviceBuffer memory(rng, {0, 1000}, device0);
+    ucd::MemoryHandle handle;
+    REQUIRE(backend->export_memory(memory.at(0), 1000, handle).ok());
+    void *opened = nullptr;
+    REQUIRE(backend->open_memory(0, handle, 1000, opened).ok());
+    backend->close_memory(0, opened);
+}
+
+void make_device_plan() {
+    const BuiltType type(list_of(0));
+    ucd_device_plan_t plan = UCD_DEVICE_PLAN__INIT;
+    REQUIRE(ucd_device_plan_create(1, type.get(), hint_for(device0).c_str(), nullptr, &plan) ==
+            UCD_SUCCESS);
+    CHECK(ucd_device_plan_free(&plan) == UCD_SUCCESS);
+}
+
+} // namespace
+
+TEST_CASE("calls beside a capture, by its thread or another one, succeed and do not end it") {
+    const bool by_another = GENERATE(false, true);
+    struct {
+        const char *name;
+        std::function<void()> call;
+    } const calls[] = {
+        {"memory of the library's", allocate_memory},
+        {"memory for other processes", share_memory},
+        {"a staged pack", [] { StridedMove("staged", 700, device0, pageable).pack_and_check(); }},
+        {"a pack between peers",
+         [] { StridedMove("peers", 700, device0, device1).pack_and_check(); }},
+        {"a plan for device code", make_device_plan},
+        {"a batch for several threads", [&] { pack_in_threads(by_another ? 100 : 0); }},
+        {"ucd_finalize",
+         [] {
+             REQUIRE(ucd_finalize() == UCD_SUCCESS);
+             REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+         }},
+    };
+    for (const auto &[name, call] : calls) {
+        INFO(name << (by_another ? ", by another thread" : ""));
+        DeviceSession session;
+        REQUIRE(ucd_finalize() == UCD_SUCCESS);
+        mock::knobs.peers = true;
+        REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+        mock::Stream stream(0);
+        CHECK_NOTHROW(captured(
+            stream, [&] { by_another ? std::async(std::launch::async, call).get() : call(); }));
+    }
+}
+
+TEST_CASE("beside a capture, ucd_finalize waits for the work in other streams") {
+    DeviceSession session;
+    mock::Stream capturing(0), stream(0);
+    WholeMove m("finalize", list_of(0), device0, device0);
+    set_up_pack(m.move());
+    mock::hold();
+    REQUIRE(pack_in(native(stream), m.move()) == UCD_SUCCESS);
+    m.free_type();
+    std::thread device([] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        mock::let_go();
+    });
+    CHECK_NOTHROW(captured(capturing, [] { CHECK(ucd_finalize() == UCD_SUCCESS); }));
+    device.join();
+    finish_in(stream);
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    m.check();
+}
+
+} // namespace hostgpu_captures_test
