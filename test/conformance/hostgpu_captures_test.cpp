@@ -126,4 +126,23 @@ TEST_CASE("beside a capture, ucd_finalize waits for the work in other streams") 
     m.check();
 }
 
+TEST_CASE("a program that only captures uses the memory of destroyed graphs again") {
+    DeviceSession session;
+    mock::Stream stream(0);
+    Vectors batch(400); // its table is too large for a launch
+    for (const Subject &s : batch.subjects) prepare(stream, s.type());
+    int live = 0;
+    for (int i = 0; i < 10; ++i) {
+        (void)captured(stream,
+                       [&] { REQUIRE(start_in(stream, batch.moves.packs()) == UCD_SUCCESS); });
+        if (i == 1) live = mock::counts.live_allocations;
+    }
+    CHECK(mock::counts.live_allocations == live);
+    // And if memory runs out, other calls get it.
+    ucd::hostgpu::is_memory_full = true;
+    const BuiltType other(list_of(0));
+    prepare(stream, other.get());
+    CHECK_FALSE(ucd::hostgpu::is_memory_full);
+}
+
 } // namespace hostgpu_captures_test

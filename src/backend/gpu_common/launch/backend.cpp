@@ -11,7 +11,6 @@
 #include "runtime/check.h"
 #include "runtime/fd_calls.h"
 #include "runtime/fd_memory.h"
-#include "runtime/graph_keeps.h"
 #include "runtime/shared_memory.h"
 
 #include <array>
@@ -133,7 +132,6 @@ public:
     Status prepare_launch(int index, const MoveList &list, Owner<PreparedLaunch> &prepared) {
         const OnDevice at(devices_, index);
         UCD_TRY(at.status);
-        devices_.stores().graphs->clear();
         auto made = make_owned<GpuPreparedLaunch>(index, bytes_of(list));
         LaunchTarget target(at.device(), at.device().upload_stream(), LaunchState::recorded,
                             made->needs);

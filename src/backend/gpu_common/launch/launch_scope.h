@@ -5,7 +5,6 @@
 #include "launch/kept.h"
 #include "launch/launch_target.h"
 #include "runtime/driver.h"
-#include "runtime/graph_keeps.h"
 
 #include <cstdint>
 #include <optional>
@@ -98,7 +97,6 @@ private:
         UCD_TRY(is_captured(stream, captured));
         if (!captured && (keep != nullptr || needs_table)) {
             kept_ = &kept.sweep();
-            at_.device().stores().graphs->clear();
             item_.emplace().emplace_back().what = std::move(keep);
             UCD_TRY(at_.device().take_event(item_->front().done));
         }

@@ -5,6 +5,7 @@
 #include "runtime/captures.h"
 #include "runtime/driver.h"
 #include "runtime/events.h"
+#include "runtime/graph_keeps.h"
 #include "runtime/lanes.h"
 
 #include <array>
@@ -18,7 +19,6 @@ inline constexpr int max_devices = 32;
 
 class ListStore;
 class BatchStore;
-class GraphKeeps;
 
 // Holds what a backend keeps for its launches. Several copies of libucd may use one plugin at once,
 // so each backend has its own. Plans may outlive the backend, and graphs, so they own a share.
@@ -94,11 +94,13 @@ private:
     std::array<std::atomic<Device *>, max_devices> opened_ = {};
 };
 
-// While this lives, a device is open, and current in this thread.
+// While this lives, a device is open, and current in this thread. Each call that may take memory of
+// lists or tables begins with one, and so frees what destroyed graphs have kept.
 class OnDevice {
 public:
     OnDevice(OpenDevices &devices, int index) : current_(index), status(current_.status) {
         if (status.ok()) status = devices.open(index, device_);
+        devices.stores().graphs->clear();
     }
     Device &device() const { return *device_; }
 
