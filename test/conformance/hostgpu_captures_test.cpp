@@ -145,4 +145,25 @@ TEST_CASE("a program that only captures uses the memory of destroyed graphs agai
     CHECK_FALSE(ucd::hostgpu::is_memory_full);
 }
 
+TEST_CASE("a count of 2 prepares counts whose packed bytes need more than 31 bits") {
+    DeviceSession session;
+    mock::Stream stream(0);
+    // Eight bytes at any address, all of them at the same.
+    const BuiltType type(resized(vector(2, 4, 5, leaf(UCD_TYPE__BYTE)), 0, 0));
+    constexpr std::uintptr_t count = std::uintptr_t{1} << 28;
+    Rng rng(1);
+    const DeviceBuffer in(rng, {0, 9}, device0);
+    void *const out = mock::allocate(ucd::MemoryKind::device, 0, 8 * count);
+    REQUIRE(ucd_prepare(2, type.get(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
+            UCD_SUCCESS);
+    std::uintptr_t bytes = 0;
+    const ucd::hostgpu::Graph graph = captured(stream, [&] {
+        CHECK(ucd_pack_stream(in.real_base(), count, type.get(), 0, out, 8 * count, &bytes,
+                              UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)) == UCD_SUCCESS);
+    });
+    CHECK(graph.nodes.size() == 1); // not replayed, which takes long
+    CHECK(bytes == 8 * count);
+    mock::release(out);
+}
+
 } // namespace hostgpu_captures_test

@@ -100,6 +100,26 @@ TEST_CASE("a copy between layouts is one launch, by the kernel that suits both",
     CHECK(Copied(vector(105000, 1, 2, one_double), program).run() == "copy_interpreters");
 }
 
+TEST_CASE("a copy between a nest and what is no nest is captured when both types are prepared") {
+    DeviceSession session;
+    mock::Stream stream(0);
+    const RecipePtr program = all_forms().back(), nest = vector(105000, 1, 2, one_double);
+    for (const bool from_nest : {true, false}) {
+        Copied copied(from_nest ? nest : program, from_nest ? program : nest);
+        prepare(stream, copied.source.subject.type());
+        prepare(stream, copied.target.subject.type());
+        MoveList moves = {copy_of(copied.copy())};
+        const ucd::hostgpu::Graph graph = ucd::hostgpu::captured(
+            stream, [&] { REQUIRE(start_in(stream, moves) == UCD_SUCCESS); });
+        for (int replay = 0; replay < 2; ++replay) {
+            set_up_copy(copied.copy());
+            ucd::hostgpu::replay(graph, stream);
+            finish_in(stream);
+            check_result(copied.copy());
+        }
+    }
+}
+
 // The lists of a side are made once, and know no number of repetitions. A copy whose items
 // have no gaps did not end where a thread began, or got, to the end of the second one.
 TEST_CASE("any number of items without gaps, on one side of a copy that no nest describes",

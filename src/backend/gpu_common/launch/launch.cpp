@@ -46,7 +46,9 @@ Status launch_list(LaunchTarget &to, std::span<const Move> moves) {
         return is_prepared(to, move.from, move.op) && is_prepared(to, move.to, move.op);
     };
     if (to.is_captured() && !std::all_of(moves.begin(), moves.end(), are_prepared))
-        return not_prepared();
+        return fail(
+            UCD_ERR__NOT_SUPPORTED,
+            "the stream is being captured, and ucd_prepare has not been called for the type");
     // A single pack or unpack is no batch.
     if (moves.size() == 1 && !moves[0].is_copy() && joins_batches(moves[0]))
         return launch_pack(to, moves[0]);

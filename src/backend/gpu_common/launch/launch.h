@@ -18,8 +18,8 @@ Status launch_list(LaunchTarget &to, std::span<const Move> moves);
 Status launch_made(LaunchTarget &to, MoveMaker &maker);
 
 // Functions for lists of moves of one kind put as many as possible into a launch. Those that
-// prepare load and upload what such launches may need, because nothing can be loaded or uploaded
-// while a stream is captured.
+// prepare load and upload what such launches need, as far as one type and a count tell it: a
+// captured launch waits for the rest.
 
 // A pack or an unpack.
 Status launch_pack(LaunchTarget &to, const Move &move);

@@ -182,8 +182,10 @@ Status launch_interpreter(const LaunchContext &launch) {
     launch.put_vectors(params);
     params.position = launch.side.offset - params.head;
     const uint64_t blocks = (params.vectors + threads_per_block - 1) / threads_per_block;
-    return launch.to.launch(interpreter_kernel(launch.move.direction()), blocks,
-                            max_blocks(launch.to.device(), launch.move), params);
+    const void *const kernel = interpreter_kernel(launch.move.direction());
+    // With a count that is much larger than that of ucd_prepare, it may not have been loaded yet.
+    if (launch.to.is_captured()) UCD_TRY(load_kernels({kernel}));
+    return launch.to.launch(kernel, blocks, max_blocks(launch.to.device(), launch.move), params);
 }
 
 // In the order of the stream.

@@ -90,10 +90,10 @@ Status ListStore::use(DeviceLists &lists, Device &device, gpuStream_t stream, La
                       uint64_t &address, ListUse &use) {
     DeviceLists::ListCopy &copy = lists.copies_[static_cast<std::size_t>(device.index())];
     ListUse begun(copy.uses); // before `ready` is read, so that no eviction comes between
+    if (state == LaunchState::captured && !copy.stays) UCD_TRY(prepare(lists, device));
     address = copy.ready;
-    if (address == 0 || (state == LaunchState::captured && !copy.stays)) {
+    if (address == 0) {
         const std::lock_guard lock(mutex_);
-        if (state == LaunchState::captured && !copy.stays) return not_prepared();
         UCD_TRY(upload_or_find(lists, device, stream, state, address));
     }
     // Written only if it changes, because threads share the cache line.

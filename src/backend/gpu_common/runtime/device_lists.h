@@ -46,8 +46,8 @@ private:
     };
     const std::span<const char> bytes_;
     std::array<ListCopy, max_devices> copies_;
-    // It is of the backend that has uploaded the lists last, which alone has copies. Its lock guards
-    // it.
+    // It is of the backend that has uploaded the lists last, which alone has copies. Its lock
+    // guards it.
     std::shared_ptr<ListStore> store_;
 };
 
@@ -73,21 +73,16 @@ private:
 enum class LaunchState : uint8_t {
     empty,    // into a stream, which has no work of the launch yet
     started,  // into a stream, which may have work of the launch
-    captured, // into a graph: nothing can be uploaded during the launch
+    captured, // into a graph, which may use lists at any time
     recorded, // into a prepared launch: uploads are complete when the call returns
 };
-
-inline Status not_prepared() {
-    return fail(UCD_ERR__NOT_SUPPORTED,
-                "the stream is being captured, and ucd_prepare has not been called for the type");
-}
 
 class ListStore {
 public:
     // Sets the lists' address on the device, valid for work that follows in the stream. The device
     // need not be current. May allocate, and evict lists that are not in use; does not wait, unless
-    // a launch is recorded. Takes no lock if the lists are on the device. Called by
-    // LaunchTarget::use() only.
+    // a launch is recorded, or captured with lists that were not prepared. Takes no lock if the
+    // lists are on the device. Called by LaunchTarget::use() only.
     Status use(DeviceLists &lists, Device &device, gpuStream_t stream, LaunchState state,
                uint64_t &address, ListUse &use);
     // Uploads the lists, waits for the upload, and excludes them from eviction.
