@@ -8,6 +8,9 @@
 #include <ucd.h>
 #include <ucd_memory.h>
 
+#include <cstddef>
+#include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
@@ -69,6 +72,11 @@ std::string place_of(const void *memory) {
     check_ucd(
         ucd_get_memory(memory, 1, UCD_TYPE__BYTE, UCD_INFO__NULL, text, sizeof text, &needed));
     return text;
+}
+
+std::ptrdiff_t descriptors() {
+    const std::filesystem::directory_iterator open("/proc/self/fd");
+    return std::distance(begin(open), end(open));
 }
 
 constexpr std::size_t devices = 4;
@@ -200,6 +208,21 @@ TEST_CASE("data moves between all devices and memories of all drivers", "[.sever
             check_ucd(ucd_memory_free(typed));
             check_ucd(ucd_memory_free(packed));
         }
+}
+
+TEST_CASE("memory that one driver exports stays exported when another driver exports",
+          "[.several]") {
+    constexpr std::size_t bytes = 4096;
+    void *memory[2] = {};
+    ucd_ipc_handle_t handle{};
+    check_ucd(ucd_memory_alloc("ze:0", UCD_MEMORY__DEVICE, bytes, &memory[0]));
+    check_ucd(ucd_memory_alloc("ze:2", UCD_MEMORY__DEVICE, bytes, &memory[1]));
+    const std::ptrdiff_t before = descriptors();
+    for (std::ptrdiff_t i = 0; i < 2; ++i) {
+        check_ucd(ucd_ipc_export(memory[i], bytes, &handle));
+        CHECK(descriptors() == before + i + 1); // one each, which other processes copy
+    }
+    for (void *each : memory) check_ucd(ucd_memory_free(each));
 }
 
 } // namespace several_test

@@ -42,12 +42,12 @@ uint32_t digest(const File &file) {
 
 // Allocations -------------------------------------------------------------------
 
-// The id of the memory that is now at the address. Ids are never reused.
-ze_result_t find_id(const void *memory, uint64_t &id) {
+// The id of the memory that the context has at the address now. Ids are never reused.
+ze_result_t find_id(ze_context_handle_t context, const void *memory, uint64_t &id) {
     ze_memory_allocation_properties_t properties{};
     properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
     const ze_result_t result =
-        calls().zeMemGetAllocProperties(current_context(), memory, &properties, nullptr);
+        calls().zeMemGetAllocProperties(context, memory, &properties, nullptr);
     id = properties.type == ZE_MEMORY_TYPE_UNKNOWN ? 0 : properties.id;
     return result;
 }
@@ -82,14 +82,16 @@ public:
     }
 
     ze_result_t get(void *memory, gpuIpcMemHandle_t &handle) {
+        const ze_context_handle_t context = current_context();
         uint64_t id = 0;
-        if (const ze_result_t result = find_id(memory, id); result != ZE_RESULT_SUCCESS)
+        if (const ze_result_t result = find_id(context, memory, id); result != ZE_RESULT_SUCCESS)
             return result;
         const std::lock_guard lock(mutex_);
         auto it = exports_.find(memory);
-        if (it == exports_.end() || it->second.id != id) {
+        if (it == exports_.end() || it->second.context != context || it->second.id != id) {
             forget_freed();
             Export made;
+            made.context = context;
             made.id = id;
             if (const ze_result_t result = make(memory, made); result != ZE_RESULT_SUCCESS)
                 return result;
@@ -110,6 +112,7 @@ public:
 
 private:
     struct Export {
+        ze_context_handle_t context = nullptr; // each driver has one, which knows its memory only
         uint64_t id = 0;
         ze_ipc_mem_handle_t native{};
         File file;
@@ -144,7 +147,8 @@ private:
     void forget_freed() {
         std::erase_if(exports_, [](const auto &entry) {
             uint64_t id = 0;
-            return find_id(entry.first, id) == ZE_RESULT_SUCCESS && id != entry.second.id;
+            return find_id(entry.second.context, entry.first, id) == ZE_RESULT_SUCCESS &&
+                   id != entry.second.id;
         });
     }
 
