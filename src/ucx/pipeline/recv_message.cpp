@@ -68,9 +68,15 @@ void RecvMessage::take(std::unique_ptr<RecvPart> part, Admission admission) {
     }
     if (part->am_data->is_cut()) return lose_part(part->bytes);
     if (part->bytes == 0 || !state_.takes_data()) return;
-    // A chunk proves that the sender knows the answer, if there was one.
+    // A chunk proves that the sender knows the answer, if there was one. If UCX refuses to fetch an
+    // offer, the receive ends.
     if (is_answered_)
-        for (std::unique_ptr<RecvPart> &route : routes_) fetch(route);
+        for (std::unique_ptr<RecvPart> &route : routes_) {
+            if (is_receiving())
+                fetch(route);
+            else
+                route.reset();
+        }
     waiting_bytes_ += part->bytes;
     waiting_.push(*part.release());
     advance(); // performance only: progress gives each transfer a turn anyway
