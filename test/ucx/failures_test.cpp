@@ -67,4 +67,48 @@ DEVICE_TEST("a receive fails if UCX does not fetch the offers behind the answer"
     }
 }
 
+// Between two calls of progress, a program may lose an endpoint, close it, and get another one at
+// the same address.
+DEVICE_TEST("what is sent after an endpoint was lost has a new stream") {
+    for (const bool tagged : {true, false}) {
+        TwoSides sides(SMALL_CHUNKS);
+        const Told told(sides.b, true);
+        std::vector<std::uint64_t> streams;
+        Strided in(5000), out(5000);
+        Outcome sent[2], received[2];
+        for (const int i : {0, 1}) {
+            sides.a.events.clear();
+            if (tagged) {
+                REQUIRE(start_receive(sides.b, out, received[i]) == UCD_SUCCESS);
+                REQUIRE(start_send(sides.a, in, sent[i]) == UCD_SUCCESS);
+            } else {
+                start_active(sides.a, {in.data(), 1, in.type()}, sent[i]);
+            }
+            for (int round = 0; round < 20; ++round) ucd_ucx_progress(sides.a.pipeline);
+            REQUIRE_FALSE(sides.a.events.empty());
+            streams.push_back(sides.a.events.back().sender);
+            sides.a.lose_endpoint();
+        }
+        CHECK(streams[0] != streams[1]);
+        sides.until([&] { return sent[0].done() && sent[1].done(); });
+        for (const Outcome &o : received)
+            if (tagged) REQUIRE(ucd_ucx_cancel(sides.b.pipeline, o.request) == UCD_SUCCESS);
+        sides.until([&] { return !tagged || (received[0].done() && received[1].done()); });
+    }
+}
+
+DEVICE_TEST("a receive takes nothing from an endpoint that was lost just before") {
+    Offered o;
+    o.sides.b.lose_endpoint(o.told.reply_ep);
+    UcxSends sends;
+    sends.fetched = UCS_ERR_NO_MEMORY;
+    std::vector<char> out(4000);
+    Outcome received;
+    start_receive_active(o.sides.b, o.told.data, {out.data(), out.size(), UCD_TYPE__BYTE},
+                         received);
+    o.sides.until([&] { return received.done(); });
+    CHECK(sends.fetches == 0);
+    CHECK(received.result.status == UCS_ERR_CONNECTION_RESET);
+}
+
 } // namespace failures_test

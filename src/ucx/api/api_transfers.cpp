@@ -22,6 +22,7 @@ int ucd_ucx_send_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const void *buf, uintptr_t coun
     return guard("ucd_ucx_send_nbx", [&]() -> Status {
         UCD_TRY(check_sending(ucx, ep, request));
         const std::lock_guard held(ucx->engine.lock);
+        ucx->engine.handle_endpoint_failures();
         return ucx->transfers.send_tagged(ep, {buf, count, type}, tag, param, request);
     });
 }
@@ -35,6 +36,7 @@ int ucd_ucx_am_send_nbx(ucd_ucx_t ucx, ucp_ep_h ep, unsigned id, const void *hea
         if (id == Transfers::own_id)
             return fail(UCD_ERR__INVALID_ARG, "id is 0; it must be at least 1");
         const std::lock_guard held(ucx->engine.lock);
+        ucx->engine.handle_endpoint_failures();
         return ucx->transfers.send_active(ep, id,
                                           {static_cast<const char *>(header), header_length},
                                           {buf, count, type}, param, {}, request);
@@ -67,6 +69,7 @@ int ucd_ucx_am_recv_nbx(ucd_ucx_t ucx, ucd_ucx_data_t data, void *buf, uintptr_t
         UCD_TRY(require(data, "data"));
         UCD_TRY(require(request, "request"));
         const std::lock_guard held(ucx->engine.lock);
+        ucx->engine.handle_endpoint_failures();
         return ucx->transfers.receive_active(*reinterpret_cast<RecvMessage *>(data),
                                              {buf, count, type}, UCD_OP__REPLACE, param, {},
                                              request);
