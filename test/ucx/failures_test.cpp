@@ -8,7 +8,9 @@
 #include "ucx/strided.hpp"
 #include "ucx/ucx_sends.hpp"
 
+#include <new>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace failures_test {
@@ -40,6 +42,21 @@ struct Offered {
         m.kind = wire::chunk;
         m.status = 0;
         m.user_header.clear();
+    }
+};
+
+// An event that finds no memory once.
+struct PoorEvent final : ucd_ucx::Event {
+    ucd_ucx::EventQueue &events;
+    bool fails = false;
+    int handled = 0;
+    explicit PoorEvent(ucd_ucx::EventQueue &queue) : events(queue) {}
+    void on_complete() override {
+        if (std::exchange(fails, false)) {
+            events.put_back(*this);
+            throw std::bad_alloc();
+        }
+        ++handled;
     }
 };
 
@@ -109,6 +126,20 @@ DEVICE_TEST("a receive takes nothing from an endpoint that was lost just before"
     o.sides.until([&] { return received.done(); });
     CHECK(sends.fetches == 0);
     CHECK(received.result.status == UCS_ERR_CONNECTION_RESET);
+}
+
+// Then failures of endpoints are forgotten, which are about events that came before them.
+TEST_CASE("all events that wait are handled, those after one that had no memory, too") {
+    ucd_ucx::EventQueue events;
+    PoorEvent first(events), second(events), third(events);
+    first.fails = true;
+    events.put(first);
+    events.put(second);
+    CHECK_THROWS_AS(events.handle_all(), std::bad_alloc);
+    events.put(third);
+    CHECK(events.handle_all());
+    for (const PoorEvent *event : {&first, &second, &third}) CHECK(event->handled == 1);
+    CHECK_FALSE(events.handle_all());
 }
 
 } // namespace failures_test

@@ -38,11 +38,12 @@ public:
     // throws bad_alloc.
     void put_back(Event &event) { taken_.push_front(event); }
 
-    // Handles the events in the queue; the engine's lock must be held. Returns whether there were
+    // Handles all events in the queue; the engine's lock must be held. Returns whether there were
     // any.
     bool handle_all() {
-        // If a handler throws bad_alloc, the events after it stay for the next call.
-        if (taken_.empty()) take_all();
+        // If a handler throws bad_alloc, it and the events after it stay for the next call, which
+        // handles them before those that have come since.
+        take_all();
         const bool any = !taken_.empty();
         while (!taken_.empty()) taken_.pop().on_complete();
         return any;
@@ -64,7 +65,7 @@ public:
 private:
     void take_all() {
         const std::lock_guard held(lock);
-        taken_ = std::move(events_);
+        taken_.splice(events_);
     }
 
     Queue<Event> events_;
