@@ -58,7 +58,7 @@ void WorkerEngine::close() {
     (void)ucp_worker_set_am_recv_handler(worker_, &handler_params); // fails only if `open` did
     // Nothing is in progress, so the events are messages that no family has taken.
     while (Event *event = events.take()) delete static_cast<AmData *>(event);
-    while (!notices.empty()) static_cast<ucd_ucx_request &>(notices.pop()).let_go();
+    while (!notices.empty()) notices.pop().let_go();
 }
 
 WorkerEngine::~WorkerEngine() {
@@ -207,8 +207,20 @@ void WorkerEngine::report_unresponsive(ucp_ep_h ep) {
         unresponsive_.push_back(ep);
 }
 
+// One thread at a time calls the user. What others have to tell meanwhile stays in the queue for
+// later calls of progress, so that all is told in order.
 bool WorkerEngine::tell_user(std::unique_lock<WorkerLock> &held) {
     if (notices.empty() && unresponsive_.empty()) return false;
+    if (is_telling_) return true;
+    struct Telling { // ends also if a callback throws
+        WorkerEngine &engine;
+        std::unique_lock<WorkerLock> &held;
+        ~Telling() {
+            if (!held.owns_lock()) held.lock();
+            engine.is_telling_ = false;
+        }
+    } const telling{*this, held};
+    is_telling_ = true;
     Queue<Notice> told = std::move(notices);
     std::vector<ucp_ep_h> unresponsive;
     unresponsive.swap(unresponsive_);

@@ -148,6 +148,7 @@ private:
     std::unordered_map<std::string, std::unique_ptr<DeviceChunks>> device_chunks_;
     DeviceQueue moving_;
     std::vector<ucp_ep_h> unresponsive_;
+    bool is_telling_ = false; // a thread calls the user
     ucp_ep_h barring_ = nullptr; // the peer that is being barred
     LinkEnd link_end_;           // that the families are being told of
     // Used for a message that arrives when there is no memory for it: otherwise it would be lost,

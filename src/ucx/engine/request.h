@@ -21,6 +21,8 @@ struct UserHandler {
 class Notice {
 public:
     virtual void tell(const UserHandler &handler) = 0;
+    // Called instead, if the object ends before the user is told.
+    virtual void let_go() = 0;
     Notice *next = nullptr; // link of a queue
 
 protected:
@@ -59,7 +61,7 @@ struct ucd_ucx_request : ucd_ucx::Notice {
 
     // The user, the engine, and whoever holds it beside them, each release the request once; the
     // last release deletes it.
-    void let_go();
+    void let_go() final;
     void hold() { holders_.fetch_add(1, std::memory_order_relaxed); }
     // Calls the user's callback, and releases the request.
     void tell(const ucd_ucx::UserHandler &) final;

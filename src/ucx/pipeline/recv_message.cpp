@@ -3,6 +3,7 @@
 #include "pipeline/receiving.h"
 #include "pipeline/transfers.h"
 
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -93,6 +94,10 @@ void RecvMessage::lose_part(uint64_t bytes) {
 }
 
 void RecvMessage::tell(const UserHandler &handler) {
+    if (handler.callback == nullptr) {
+        const std::lock_guard held(transfers_.engine.lock);
+        return abandon();
+    }
     handler.callback(handler.arg, header_.user_id, user_header().data(), user_header().size(),
                      reinterpret_cast<ucd_ucx_data_t>(this), total(), ep_);
 }

@@ -1,0 +1,112 @@
+// Threads that make progress with one object while another one is in a callback.
+
+#include "api/object.h"
+#include "support/device_test.hpp"
+#include "ucx/deadline.hpp"
+#include "ucx/pair.hpp"
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace callback_threads_test {
+
+using namespace ucdtest;
+
+namespace {
+
+// A receiver whose handler drops the first message, and returns when it is told to.
+struct BusyHandler {
+    TwoSides sides{{}, UCS_THREAD_MODE_MULTI};
+    std::atomic<bool> is_inside = false, may_return = false;
+    std::atomic<int> inside = 0, most = 0;
+    std::vector<unsigned> order;
+    char byte = 'b';
+    std::vector<std::unique_ptr<Outcome>> sent;
+    std::thread thread;
+
+    void start() {
+        ok(ucd_ucx_am_set_handler(sides.b.pipeline, handle, this), "ucd_ucx_am_set_handler");
+        send(1);
+        thread = std::thread([this] {
+            while (!may_return) ucd_ucx_progress(sides.b.pipeline);
+        });
+        wait([this] { return is_inside.load(); });
+        // The first message is over, and the others come, for which memory is taken.
+        for (int i = 0; i < 10; ++i) ucd_ucx_progress(sides.b.pipeline);
+        for (const unsigned id : {2U, 3U, 4U}) send(id);
+        for (int i = 0; i < 200; ++i) {
+            ucd_ucx_progress(sides.a.pipeline);
+            moved = ucd_ucx_progress(sides.b.pipeline);
+        }
+    }
+    ~BusyHandler() { let_return(); }
+    void let_return() {
+        may_return = true;
+        if (thread.joinable()) thread.join();
+    }
+    void send(unsigned id) {
+        start_active(sides.a, {&byte, 1, UCD_TYPE__BYTE},
+                     *sent.emplace_back(std::make_unique<Outcome>()), header_of(id), id);
+    }
+    static std::string header_of(unsigned id) {
+        return std::string(200, static_cast<char>('a' + id));
+    }
+    template <class Condition>
+    void wait(Condition &&condition) {
+        Deadline limit(30);
+        while (!condition()) {
+            ucd_ucx_progress(sides.a.pipeline);
+            REQUIRE_FALSE(limit.has_passed());
+        }
+    }
+    static void handle(void *arg, unsigned id, const void *, size_t, ucd_ucx_data_t data, uint64_t,
+                       ucp_ep_h) {
+        auto &self = *static_cast<BusyHandler *>(arg);
+        const int now = ++self.inside;
+        if (now > self.most) self.most = now;
+        if (now == 1) self.order.push_back(id);
+        (void)ucd_ucx_am_drop(self.sides.b.pipeline, data);
+        if (id == 1) {
+            self.is_inside = true;
+            while (!self.may_return) std::this_thread::yield();
+        }
+        --self.inside;
+    }
+    unsigned moved = 0; // what progress says beside the handler
+};
+
+} // namespace
+
+DEVICE_TEST("callbacks wait while another of the threads is in one, and keep their order") {
+    BusyHandler busy;
+    busy.start();
+    CHECK(busy.moved > 0); // there is more to do
+    busy.let_return();
+    busy.sides.until([&] { return busy.order.size() == 4 || busy.most > 1; });
+    CHECK(busy.most == 1);
+    CHECK(busy.order == std::vector<unsigned>{1, 2, 3, 4});
+    busy.sides.until([&] { return busy.sent.back()->done(); });
+    for (int i = 0; i < 10; ++i) busy.sides.progress();
+    CHECK(busy.sides.b.pipeline->engine.ledger.bytes() == 0);
+}
+
+DEVICE_TEST("messages that wait for a handler in another of the threads are dropped without one") {
+    for (const bool ends : {false, true}) {
+        BusyHandler busy;
+        busy.start();
+        ok(ucd_ucx_am_set_handler(busy.sides.b.pipeline, nullptr, nullptr), "set_handler");
+        busy.let_return();
+        if (ends) {
+            REQUIRE(ucd_ucx_destroy(&busy.sides.b.pipeline) == UCD_SUCCESS);
+        } else {
+            for (int i = 0; i < 10; ++i) busy.sides.progress();
+            CHECK(busy.sides.b.pipeline->engine.ledger.bytes() == 0);
+        }
+        CHECK(busy.order == std::vector<unsigned>{1});
+    }
+}
+
+} // namespace callback_threads_test
