@@ -22,6 +22,7 @@ struct BusyHandler {
     TwoSides sides{{}, UCS_THREAD_MODE_MULTI};
     std::atomic<bool> is_inside = false, may_return = false;
     std::atomic<int> inside = 0, most = 0;
+    bool header_stays = true;
     std::vector<unsigned> order;
     char byte = 'b';
     std::vector<std::unique_ptr<Outcome>> sent;
@@ -62,8 +63,8 @@ struct BusyHandler {
             REQUIRE_FALSE(limit.has_passed());
         }
     }
-    static void handle(void *arg, unsigned id, const void *, size_t, ucd_ucx_data_t data, uint64_t,
-                       ucp_ep_h) {
+    static void handle(void *arg, unsigned id, const void *header, size_t length,
+                       ucd_ucx_data_t data, uint64_t, ucp_ep_h) {
         auto &self = *static_cast<BusyHandler *>(arg);
         const int now = ++self.inside;
         if (now > self.most) self.most = now;
@@ -73,6 +74,8 @@ struct BusyHandler {
             self.is_inside = true;
             while (!self.may_return) std::this_thread::yield();
         }
+        const std::string text(static_cast<const char *>(header), length);
+        self.header_stays &= text == header_of(id);
         --self.inside;
     }
     unsigned moved = 0; // what progress says beside the handler
@@ -88,6 +91,7 @@ DEVICE_TEST("callbacks wait while another of the threads is in one, and keep the
     busy.sides.until([&] { return busy.order.size() == 4 || busy.most > 1; });
     CHECK(busy.most == 1);
     CHECK(busy.order == std::vector<unsigned>{1, 2, 3, 4});
+    CHECK(busy.header_stays);
     busy.sides.until([&] { return busy.sent.back()->done(); });
     for (int i = 0; i < 10; ++i) busy.sides.progress();
     CHECK(busy.sides.b.pipeline->engine.ledger.bytes() == 0);

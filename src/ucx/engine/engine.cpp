@@ -217,6 +217,7 @@ bool WorkerEngine::tell_user(std::unique_lock<WorkerLock> &held) {
         std::unique_lock<WorkerLock> &held;
         ~Telling() {
             if (!held.owns_lock()) held.lock();
+            engine.told_now_ = nullptr;
             engine.is_telling_ = false;
         }
     } const telling{*this, held};
@@ -226,7 +227,11 @@ bool WorkerEngine::tell_user(std::unique_lock<WorkerLock> &held) {
     unresponsive.swap(unresponsive_);
     const UserHandler called = handler;
     held.unlock();
-    while (!told.empty()) told.pop().tell(called);
+    while (!told.empty()) {
+        Notice &notice = told.pop();
+        told_now_.store(&notice, std::memory_order_release);
+        notice.tell(called);
+    }
     for (ucp_ep_h ep : unresponsive) params.unresponsive(ep, params.unresponsive_arg);
     return true;
 }

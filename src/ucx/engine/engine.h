@@ -90,6 +90,10 @@ public:
         request.complete(result);
         notices.push(request);
     }
+    // Whether the user is being told this, in whichever thread: it must not be deleted.
+    bool is_being_told(const Notice &notice) const {
+        return told_now_.load(std::memory_order_acquire) == &notice;
+    }
     // A transfer or an operation has waited for the endpoint beyond its time limit.
     void report_unresponsive(ucp_ep_h ep);
 
@@ -149,6 +153,7 @@ private:
     DeviceQueue moving_;
     std::vector<ucp_ep_h> unresponsive_;
     bool is_telling_ = false; // a thread calls the user
+    std::atomic<const Notice *> told_now_ = nullptr;
     ucp_ep_h barring_ = nullptr; // the peer that is being barred
     LinkEnd link_end_;           // that the families are being told of
     // Used for a message that arrives when there is no memory for it: otherwise it would be lost,

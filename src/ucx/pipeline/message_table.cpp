@@ -13,7 +13,15 @@ MessageTable::MessageTable(Transfers &transfers) : transfers_(transfers) {}
 MessageTable::~MessageTable() = default; // who has the table clears it before
 
 void MessageTable::delete_forgotten() {
-    while (!forgotten_.empty()) delete static_cast<RecvMessage *>(&forgotten_.pop());
+    Queue<Notice> kept; // the handler still reads it
+    while (!forgotten_.empty()) {
+        auto &message = static_cast<RecvMessage &>(forgotten_.pop());
+        if (transfers_.engine.is_being_told(message))
+            kept.push(message);
+        else
+            delete &message;
+    }
+    forgotten_ = std::move(kept);
 }
 
 void MessageTable::clear() {

@@ -38,7 +38,8 @@ public:
     RecvMessage *open(const MessageHeader &opening, ucs_status_t *status);
     // Tagged messages no longer find the transfer.
     void close_to_openings(const RecvMessage &message);
-    // Messages no longer find the transfer, and the next delete_forgotten deletes it.
+    // Messages no longer find the transfer, and a later delete_forgotten deletes it: the next one,
+    // unless the user's handler is being called with it.
     void forget(RecvMessage &message);
     // For a transfer whose receive has ended before anything but its opening arrived. The entry is
     // kept so that late messages are dropped; if there are too many such entries, the oldest is
