@@ -142,4 +142,28 @@ TEST_CASE("all events that wait are handled, those after one that had no memory,
     CHECK_FALSE(events.handle_all());
 }
 
+// The program may have closed it there.
+DEVICE_TEST("an endpoint that a callback has lost is not called unresponsive any more") {
+    for (const bool loses : {false, true}) {
+        TwoSides sides(SMALL_CHUNKS);
+        Strided out(1000);
+        ucd_ucx_request_t request;
+        ucd_ucx_param_t param = {};
+        param.struct_size = sizeof param;
+        if (loses) param.user_data = &sides.a;
+        param.callback = [](ucd_ucx_request_t, const ucd_ucx_result_t *, void *side) {
+            if (side != nullptr) static_cast<Side *>(side)->lose_endpoint();
+        };
+        ok(ucd_ucx_recv_nbx(sides.a.pipeline, out.data(), 1, out.type(), 1, UINT64_MAX, &param,
+                            &request),
+           "receive");
+        ok(ucd_ucx_cancel(sides.a.pipeline, request), "cancel");
+        sides.a.pipeline->engine.report_unresponsive(sides.a.ep);
+        sides.until([&] { return ucd_ucx_request_check(request, nullptr) != UCS_INPROGRESS; });
+        sides.progress();
+        ucd_ucx_request_free(request);
+        CHECK(sides.a.unresponsive.size() == (loses ? 0U : 1U));
+    }
+}
+
 } // namespace failures_test

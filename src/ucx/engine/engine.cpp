@@ -223,8 +223,6 @@ bool WorkerEngine::tell_user(std::unique_lock<WorkerLock> &held) {
     } const telling{*this, held};
     is_telling_ = true;
     Queue<Notice> told = std::move(notices);
-    std::vector<ucp_ep_h> unresponsive;
-    unresponsive.swap(unresponsive_);
     const UserHandler called = handler;
     held.unlock();
     while (!told.empty()) {
@@ -232,7 +230,20 @@ bool WorkerEngine::tell_user(std::unique_lock<WorkerLock> &held) {
         told_now_.store(&notice, std::memory_order_release);
         notice.tell(called);
     }
-    for (ucp_ep_h ep : unresponsive) params.unresponsive(ep, params.unresponsive_arg);
+    held.lock();
+    // One at a time, since each callback may lose further endpoints, and close them.
+    while (!unresponsive_.empty()) {
+        const bool is_over = retry_on_bad_alloc([this] {
+            handle_endpoint_failures();
+            return unresponsive_.empty();
+        });
+        if (is_over) break;
+        const ucp_ep_h ep = unresponsive_.front();
+        unresponsive_.erase(unresponsive_.begin());
+        held.unlock();
+        params.unresponsive(ep, params.unresponsive_arg);
+        held.lock();
+    }
     return true;
 }
 
