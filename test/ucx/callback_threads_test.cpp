@@ -1,12 +1,14 @@
-// Threads that make progress with one object while another one is in a callback.
+// Threads that make progress with one object while another one is in a callback, or cancels.
 
 #include "api/object.h"
 #include "support/device_test.hpp"
 #include "ucx/deadline.hpp"
-#include "ucx/pair.hpp"
+#include "ucx/strided.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -111,6 +113,47 @@ DEVICE_TEST("messages that wait for a handler in another of the threads are drop
         }
         CHECK(busy.order == std::vector<unsigned>{1});
     }
+}
+
+// UCX does not cancel a receive of which a part has come.
+DEVICE_TEST("a receive is cancelled whose data comes while the call waits for other threads") {
+    TwoSides sides({{"ucd.ucx.eager", "1000000000"}}, UCS_THREAD_MODE_MULTI);
+    Strided in(8 << 20), out(8 << 20);
+    Outcome sent, received;
+    REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+    REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
+    ucd_ucx::WorkerEngine &engine = sides.b.pipeline->engine;
+    std::thread thread;
+    {
+        // As a thread does that makes progress.
+        std::unique_lock progress(engine.progress_lock(), std::try_to_lock);
+        REQUIRE(progress.owns_lock());
+        std::atomic<bool> begins = false;
+        thread = std::thread([&] {
+            begins = true;
+            (void)ucd_ucx_cancel(sides.b.pipeline, received.request);
+        });
+        // The call has the engine's lock while it waits.
+        while (!begins) std::this_thread::yield();
+        while (engine.lock.try_lock()) {
+            engine.lock.unlock();
+            std::this_thread::yield();
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        Deadline limit(30);
+        while (*out.data() == 0 && !limit.has_passed()) {
+            ucd_ucx_progress(sides.a.pipeline);
+            ucp_worker_progress(sides.b.worker);
+        }
+    }
+    thread.join();
+    CHECK(*out.data() != 0);
+    // The rest of the message has not come.
+    for (int i = 0; i < 10; ++i) ucd_ucx_progress(sides.b.pipeline);
+    CHECK(received.done());
+    sides.until([&] { return received.done() && sent.done(); });
+    CHECK(received.result.status == UCS_ERR_CANCELED);
+    check_usable(sides);
 }
 
 } // namespace callback_threads_test

@@ -14,7 +14,8 @@ namespace ucd_ucx {
 // The lock of all engines of a worker for calls of UCX that must not run at the same time:
 // progress, and cancelling a receive. UCX, in all versions from 1.13 to 1.22, looks whether a
 // receive is complete before it locks the worker; if another thread completes it in between, a UCX
-// with assertions aborts.
+// with assertions aborts. Lock order: this lock may be taken while an engine's lock is held; no
+// engine's lock is taken while this one is held.
 class ProgressLock {
 public:
     void be_needed(bool needed) { lock_.be_needed(needed); }

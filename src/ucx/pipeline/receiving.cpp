@@ -153,10 +153,12 @@ void Receiving::cancel() {
 // ucp_request_cancel waits for a thread in which UCX is calling back: so after it, either the whole
 // message of a fragment that was seen before is here, or later ones see that data is to be dropped.
 bool Receiving::abandon() {
-    const bool has_begun = arrival_.has_header.load(std::memory_order_acquire);
-    if (has_begun) arrival_.drops_data.store(true, std::memory_order_release);
+    bool has_begun;
     {
+        // First, since a fragment may come while this waits for a thread that makes progress.
         const std::lock_guard held(transfers_.engine.progress_lock());
+        has_begun = arrival_.has_header.load(std::memory_order_acquire);
+        if (has_begun) arrival_.drops_data.store(true, std::memory_order_release);
         ucp_request_cancel(transfers_.engine.worker(), posted_);
     }
     if (!has_begun) return false;
