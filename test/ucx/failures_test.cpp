@@ -4,7 +4,7 @@
 #include "api/object.h"
 #include "c_api/allocations.hpp"
 #include "support/device_test.hpp"
-#include "ucx/attacker.hpp"
+#include "ucx/rma_by_hand.hpp"
 #include "ucx/strided.hpp"
 #include "ucx/ucx_sends.hpp"
 
@@ -164,6 +164,29 @@ DEVICE_TEST("an endpoint that a callback has lost is not called unresponsive any
         ucd_ucx_request_free(request);
         CHECK(sides.a.unresponsive.size() == (loses ? 0U : 1U));
     }
+}
+
+DEVICE_TEST("a peer that is barred is not sent the rest of what it gets") {
+    HandOrigin origin(SMALL_CHUNKS, 100'000);
+    UcxSends sends(origin.b.ep());
+    sends.next.assign(4, UcxSends::Fate::sent);
+    sends.rest = UcxSends::Fate::held;
+    origin.request.verb = wire::get;
+    origin.request.count = 100'000;
+    origin.hand.request(origin.request);
+    REQUIRE(origin.hand.within(5, [&] { return sends.held() > 0; }));
+    origin.hand.progress(20);
+    const std::size_t sent = sends.calls.size();
+    CHECK(sent < 20);
+    ucd_ucx::Ledger &ledger = origin.b.rma->engine.ledger;
+    CHECK_FALSE(ledger.take(origin.b.ep(), 1 << 30, ucd_ucx::LedgerUse::message));
+    REQUIRE(origin.hand.within(5, [&] { return ledger.barred() == 1; }));
+    sends.end_held(UCS_OK);
+    origin.hand.progress(50);
+    CHECK(sends.calls.size() == sent);
+    CHECK(sends.held() == 0);
+    sends.end_held(UCS_OK);
+    CHECK(origin.b.rma->transfers.outstanding() == 0);
 }
 
 } // namespace failures_test

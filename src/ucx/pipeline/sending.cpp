@@ -335,6 +335,11 @@ void Sending::on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t befo
     stop(status, UCD_SUCCESS, false);
 }
 
+void Sending::on_barred(ucp_ep_h ep) {
+    if (is_complete() || terms_.account != ep) return;
+    stop(UCS_ERR_EXCEEDS_LIMIT, UCD_SUCCESS, false);
+}
+
 void Sending::conclude() {
     if (is_complete() || state_ == SendState::starting || under_way_ > 0) return;
     if (status_ == UCS_OK && next_ < buffer_.bytes()) return;

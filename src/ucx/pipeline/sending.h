@@ -32,6 +32,8 @@ public:
     // Ends the transfer with this status, once UCX has sent its messages, and tells the receiver.
     void stop(ucs_status_t status, int ucd = UCD_SUCCESS) override { stop(status, ucd, true); }
     void on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t before);
+    // If the peer behind `ep` has asked for the data: nothing more of it is sent.
+    void on_barred(ucp_ep_h ep);
     void on_sent(TransferMessage &message, ucs_status_t status) override;
     // If it is the transfer with this id: the receiver waits for the data by another route.
     void on_declined(ucp_ep_h ep, const MessageId &id, Decline reason);

@@ -186,6 +186,7 @@ void Transfers::end_stream(uint64_t stream, ucs_status_t status) {
 }
 
 void Transfers::on_barred(ucp_ep_h ep) {
+    for (Sending *sending : sendings_) sending->on_barred(ep);
     end_messages({ep, UCS_ERR_EXCEEDS_LIMIT, UINT64_MAX});
 }
 
