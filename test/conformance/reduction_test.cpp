@@ -7,7 +7,15 @@
 #include "support/moves/calls.hpp"
 #include "support/moves/reducing.hpp"
 
+#include <cfenv>
+#include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
 
 namespace reduction_test {
 
@@ -61,6 +69,36 @@ ucd_op_t random_reduction(Rng &rng) {
     return all_ops()[1 + rng.below(all_ops().size() - 1)].op;
 }
 
+// The types whose results depend on a thread's floating-point environment, without long double.
+std::vector<ucd_type_t> floating_types(ucd_op_t op) {
+    std::vector<ucd_type_t> found;
+    for (const Predefined &type : all_predefined()) {
+        const std::string_view name = type.name;
+        const auto has = [&](const char *part) { return name.find(part) != name.npos; };
+        if ((has("FLOAT") || has("DOUBLE") || has("COMPLEX")) && !has("LONG_DOUBLE") &&
+            is_supported(op, type))
+            found.push_back(type.handle);
+    }
+    return found;
+}
+
+struct Environment {
+    const char *name;
+    std::function<void()> set;
+};
+
+std::vector<Environment> environments() {
+    std::vector<Environment> all;
+#if defined(FE_UPWARD) && defined(FE_TOWARDZERO)
+    all.push_back({"rounds upwards", [] { std::fesetround(FE_UPWARD); }});
+    all.push_back({"rounds towards zero", [] { std::fesetround(FE_TOWARDZERO); }});
+#endif
+#if defined(__SSE__)
+    all.push_back({"has no subnormal numbers", [] { _mm_setcsr(_mm_getcsr() | 0x8040); }});
+#endif
+    return all;
+}
+
 } // namespace
 
 TEST_CASE("every op on every type that takes it, contiguous and strided") {
@@ -75,6 +113,56 @@ TEST_CASE("every op on every type that takes it, contiguous and strided") {
                          2);
             check_ranges(one, op.op, make_subject(one, vector(length, 1, 2, element), 1), 1);
             check_ranges(one, op.op, make_subject(one, hvector(2, length, 3001, element), 1), 1);
+        });
+    }
+}
+
+TEST_CASE("reductions do not depend on the thread's floating-point environment") {
+    for (const OpName &op : all_ops()) {
+        const std::vector<ucd_type_t> types = floating_types(op.op);
+        if (op.op == UCD_OP__REPLACE || types.empty()) continue;
+        const std::string name = std::string("environments ") + op.name;
+        run_cases(name.c_str(), 12 * types.size(), [&](Case &one) {
+            Rng &rng = one.rng();
+            // Contiguous elements, rows that are reduced in place, and rows that need a chunk.
+            const RecipePtr element = leaf(types[one.number() % types.size()]);
+            const auto number = static_cast<std::intptr_t>(200 + rng.below(400));
+            const std::intptr_t block = one.number() % 3 == 1 ? 2 : 100;
+            const Subject subject =
+                one.number() % 3 == 0
+                    ? make_subject(one, element, static_cast<std::size_t>(number))
+                    : make_subject(one, hvector(number / block, block, 3001, element), 1);
+            std::vector<char> memory(static_cast<std::size_t>(3001 * number)),
+                packed(subject.size());
+            // Small exponents, so that many values and results are subnormal, and rounded.
+            const auto fill = [&](std::vector<char> &bytes) {
+                for (char &byte : bytes)
+                    byte = static_cast<char>(rng.chance(30) ? rng.below(3) : rng.bits());
+            };
+            fill(memory);
+            fill(packed);
+            const auto reduce = [&](const Environment *environment) {
+                std::vector<char> into_packed = packed, into_memory = memory;
+                std::uintptr_t moved = 0;
+                std::fenv_t before;
+                std::fegetenv(&before);
+                if (environment != nullptr) environment->set();
+                const int rc =
+                    ucd_pack(memory.data(), subject.count, subject.type(), 0, into_packed.data(),
+                             packed.size(), &moved, UCD_INFO__NULL, op.op);
+                const int other =
+                    ucd_unpack(packed.data(), packed.size(), into_memory.data(), subject.count,
+                               subject.type(), 0, &moved, UCD_INFO__NULL, op.op);
+                std::fesetenv(&before);
+                one.succeed(rc, "pack");
+                one.succeed(other, "unpack");
+                into_packed.insert(into_packed.end(), into_memory.begin(), into_memory.end());
+                return into_packed;
+            };
+            const std::vector<char> usual = reduce(nullptr);
+            for (const Environment &environment : environments())
+                if (reduce(&environment) != usual)
+                    one.fail("the result differs in a thread that ", environment.name);
         });
     }
 }

@@ -1,5 +1,6 @@
-// Conversions give the same bits in every thread: whatever its rounding mode is, whether it flushes
-// subnormal numbers to zero, and whether floating-point exceptions trap.
+// Conversions and reductions give the same bits in every thread: whatever its rounding mode is,
+// whether it flushes subnormal numbers to zero, and whether floating-point exceptions trap. Long
+// double of the x87 unit is the exception: that unit keeps the thread's rounding mode.
 #pragma once
 
 #if !defined(__SSE2__)

@@ -1,6 +1,7 @@
 #include "reduce_range.h"
 
 #include "element_runs.h"
+#include "float_environment.h"
 #include "layout_walk.h"
 #include "move_range.h"
 
@@ -138,6 +139,7 @@ private:
 } // namespace
 
 void reduce_range(const Move &move, Slice range, char *packed) {
+    const DefaultFloatEnvironment environment;
     const Side &side = move.typed();
     const SeqPlan &plan = plan_of(side);
     if (plan.form == SeqPlan::Form::contiguous) {
