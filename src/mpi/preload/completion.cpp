@@ -30,7 +30,7 @@ int first_error(int rc, int other) {
 }
 
 // The number of initialised sessions.
-[[maybe_unused]] std::atomic<int> open_sessions{0};
+std::atomic<int> open_sessions{0};
 
 // Called when MPI ends: MPI may use the same handles again after that.
 void forget_all() {
@@ -233,7 +233,6 @@ int finalize(int (*next)()) {
     return rc;
 }
 
-#ifdef MPI_SESSION_NULL
 int session_init(int (*next)(MPI_Info, MPI_Errhandler, MPI_Session *), MPI_Info info,
                  MPI_Errhandler errhandler, MPI_Session *session) {
     const int rc = next(info, errhandler, session);
@@ -255,6 +254,5 @@ int session_finalize(int (*next)(MPI_Session *), MPI_Session *session) {
     if (last) forget_all();
     return rc;
 }
-#endif
 
 } // namespace ucd_mpi

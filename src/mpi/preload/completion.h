@@ -3,6 +3,15 @@
 
 #include "preload/operation.h"
 
+// Headers before MPI 4 have no sessions, but newer libraries of the same ABI do.
+#ifndef MPI_SESSION_NULL
+#ifdef OPEN_MPI
+using MPI_Session = struct ompi_instance_t *;
+#else
+using MPI_Session = int;
+#endif
+#endif
+
 namespace ucd_mpi {
 
 int commit(int (*next)(MPI_Datatype *), MPI_Datatype *datatype);
@@ -37,10 +46,8 @@ int request_get_status_some(int (*next)(int, const MPI_Request *, int *, int *, 
                             int count, const MPI_Request *requests, int *completed, int *indices,
                             MPI_Status *statuses);
 int finalize(int (*next)());
-#ifdef MPI_SESSION_NULL
 int session_init(int (*next)(MPI_Info, MPI_Errhandler, MPI_Session *), MPI_Info info,
                  MPI_Errhandler errhandler, MPI_Session *session);
 int session_finalize(int (*next)(MPI_Session *), MPI_Session *session);
-#endif
 
 } // namespace ucd_mpi
