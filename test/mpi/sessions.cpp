@@ -1,11 +1,14 @@
 // Run by two processes with libucd-mpi-preload: sessions of MPI 4, one after the other. When the
 // last one ends, MPI ends; the next one may give the user handles that the library had before. With
-// UCD_TEST_DEVICE, there are also messages of Fortran's kinds, in the memory of that device.
+// UCD_TEST_DEVICE, there are also messages of Fortran's kinds, in the memory of that device. With
+// an argument, there is a second session beside the first one, and two threads end them
+// (together.cpp).
 
 #include "mpi/placed.hpp"
 #include "mpi/processes.hpp"
 
 #include <cstdio>
+#include <thread>
 #include <vector>
 
 using namespace ucdtest;
@@ -65,12 +68,25 @@ void exchange_reals(MPI_Comm comm, int precision, int range) {
     CHECK(received == sent);
 }
 
-void session(int number) {
-    current = "session " + std::to_string(number);
+MPI_Session initialise() {
+    MPI_Info info = MPI_INFO_NULL;
     MPI_Session session = MPI_SESSION_NULL;
+    MPI_OK(MPI_Info_create(&info));
+    MPI_OK(MPI_Info_set(info, "thread_level", "MPI_THREAD_MULTIPLE"));
+    MPI_OK(MPI_Session_init(info, MPI_ERRORS_RETURN, &session));
+    MPI_OK(MPI_Info_free(&info));
+    return session;
+}
+
+void finalise(MPI_Session *session) {
+    MPI_OK(MPI_Session_finalize(session));
+}
+
+void session(int number, bool has_other) {
+    current = "session " + std::to_string(number);
+    MPI_Session session = initialise(), other = has_other ? initialise() : MPI_SESSION_NULL;
     MPI_Group group = MPI_GROUP_NULL;
     MPI_Comm comm = MPI_COMM_NULL;
-    MPI_OK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session));
     MPI_OK(MPI_Group_from_session_pset(session, "mpi://WORLD", &group));
     MPI_OK(MPI_Comm_create_from_group(group, "ucd", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
     MPI_OK(MPI_Comm_rank(comm, &rank));
@@ -85,13 +101,15 @@ void session(int number) {
     if (number > 0) MPI_OK(MPI_Type_free_keyval(&key));
     MPI_OK(MPI_Comm_free(&comm));
     MPI_OK(MPI_Group_free(&group));
-    MPI_OK(MPI_Session_finalize(&session));
+    std::jthread thread;
+    if (has_other) thread = std::jthread(finalise, &other);
+    finalise(&session);
 }
 
 } // namespace
 
-int main() {
-    for (int number = 0; number < 3; ++number) session(number);
+int main(int argc, char **) {
+    for (int number = 0; number < 3; ++number) session(number, argc > 1 && number == 0);
     if (rank == 0) std::puts("all sessions agree");
     return 0;
 }

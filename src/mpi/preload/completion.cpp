@@ -241,7 +241,8 @@ int session_init(int (*next)(MPI_Info, MPI_Errhandler, MPI_Session *), MPI_Info 
 }
 
 int session_finalize(int (*next)(MPI_Session *), MPI_Session *session) {
-    const bool last = open_sessions.load(std::memory_order_acquire) <= 1 && !has_world();
+    // Counted before MPI ends the session, so that of several threads one is the last.
+    const bool last = open_sessions.fetch_sub(1, std::memory_order_acq_rel) <= 1 && !has_world();
     if (last) {
         finish_freed();
         print_statistics(-1);
@@ -249,9 +250,10 @@ int session_finalize(int (*next)(MPI_Session *), MPI_Session *session) {
         progress_freed();
     }
     const int rc = next(session);
-    if (rc != MPI_SUCCESS) return rc;
-    open_sessions.fetch_sub(1, std::memory_order_acq_rel);
-    if (last) forget_all();
+    if (rc != MPI_SUCCESS)
+        open_sessions.fetch_add(1, std::memory_order_acq_rel);
+    else if (last)
+        forget_all();
     return rc;
 }
 
