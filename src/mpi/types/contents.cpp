@@ -1,6 +1,7 @@
 #include "types/contents.h"
 
 #include "types/failure.h"
+#include "types/late_constant.h"
 
 #include <algorithm>
 #include <iterator>
@@ -11,23 +12,42 @@ namespace {
 
 // How many arguments a constructor had.
 struct Lengths {
-#if MPI_VERSION >= 4
-    using Number = MPI_Count;
-#else
-    using Number = int;
-#endif
-    Number ints = 0, addresses = 0, counts = 0, types = 0; // only MPI 4 has counts
+    MPI_Count ints = 0, addresses = 0, counts = 0, types = 0; // only MPI 4 has counts
 };
 
+// Null if the MPI library has no function of that name. It is looked up when it is first used,
+// because one build serves libraries of several versions of MPI, and may be loaded before them.
+template <LateName name, class Function>
+Function *late_function() {
+    return reinterpret_cast<Function *>(late_address<name>());
+}
+
+// The functions of MPI 4 for types with large counts.
+using GetEnvelope = int(MPI_Datatype, MPI_Count *, MPI_Count *, MPI_Count *, MPI_Count *, int *);
+using GetContents = int(MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int *, MPI_Aint *,
+                        MPI_Count *, MPI_Datatype *);
+
 int read_lengths(MPI_Datatype datatype, Lengths &n, int &combiner) {
-#if MPI_VERSION >= 4
-    return mpi_ok(
-        PMPI_Type_get_envelope_c(datatype, &n.ints, &n.addresses, &n.counts, &n.types, &combiner),
-        "MPI_Type_get_envelope_c");
-#else
-    return mpi_ok(PMPI_Type_get_envelope(datatype, &n.ints, &n.addresses, &n.types, &combiner),
-                  "MPI_Type_get_envelope");
-#endif
+    if (auto *const large = late_function<"PMPI_Type_get_envelope_c", GetEnvelope>())
+        return mpi_ok(large(datatype, &n.ints, &n.addresses, &n.counts, &n.types, &combiner),
+                      "MPI_Type_get_envelope_c");
+    int ints = 0, addresses = 0, types = 0;
+    UCD_TRY(mpi_ok(PMPI_Type_get_envelope(datatype, &ints, &addresses, &types, &combiner),
+                   "MPI_Type_get_envelope"));
+    n = {ints, addresses, 0, types};
+    return UCD_SUCCESS;
+}
+
+int read_arguments(MPI_Datatype datatype, const Lengths &n, int *ints, MPI_Aint *addresses,
+                   MPI_Count *counts, MPI_Datatype *types) {
+    if (auto *const large = late_function<"PMPI_Type_get_contents_c", GetContents>())
+        return mpi_ok(
+            large(datatype, n.ints, n.addresses, n.counts, n.types, ints, addresses, counts, types),
+            "MPI_Type_get_contents_c");
+    return mpi_ok(PMPI_Type_get_contents(datatype, static_cast<int>(n.ints),
+                                         static_cast<int>(n.addresses), static_cast<int>(n.types),
+                                         ints, addresses, types),
+                  "MPI_Type_get_contents");
 }
 
 // MPI returns large counts after all other numbers. In the C binding of two constructors, they come
@@ -60,16 +80,8 @@ int read_contents(MPI_Datatype datatype, Contents &contents) {
     std::vector<MPI_Aint> addresses(static_cast<std::size_t>(n.addresses));
     std::vector<MPI_Count> counts(static_cast<std::size_t>(n.counts));
     contents.types.resize(static_cast<std::size_t>(n.types));
-#if MPI_VERSION >= 4
-    UCD_TRY(mpi_ok(PMPI_Type_get_contents_c(datatype, n.ints, n.addresses, n.counts, n.types,
-                                            ints.data(), addresses.data(), counts.data(),
-                                            contents.types.data()),
-                   "MPI_Type_get_contents_c"));
-#else
-    UCD_TRY(mpi_ok(PMPI_Type_get_contents(datatype, n.ints, n.addresses, n.types, ints.data(),
-                                          addresses.data(), contents.types.data()),
-                   "MPI_Type_get_contents"));
-#endif
+    UCD_TRY(read_arguments(datatype, n, ints.data(), addresses.data(), counts.data(),
+                           contents.types.data()));
     contents.numbers.assign(ints.begin(), ints.end());
     contents.numbers.insert(contents.numbers.end(), addresses.begin(), addresses.end());
     contents.numbers.insert(contents.numbers.end(), counts.begin(), counts.end());

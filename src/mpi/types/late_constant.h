@@ -1,4 +1,4 @@
-// The address of a variable of the MPI library, by its name.
+// The address of a variable or a function of the MPI library, by its name.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 namespace ucd_mpi {
 
 template <std::size_t size>
-struct VariableName {
+struct LateName {
     char text[size];
     // NOLINTNEXTLINE(google-explicit-constructor): so that a string is an argument of a template
-    consteval VariableName(const char (&name)[size]) { std::copy_n(name, size, text); }
+    consteval LateName(const char (&name)[size]) { std::copy_n(name, size, text); }
 };
 
 // Null if there is none. MPI must have been loaded at the first call.
-template <VariableName name>
+template <LateName name>
 void *late_address() {
     static void *const address = dlsym(RTLD_DEFAULT, name.text);
     return address;
