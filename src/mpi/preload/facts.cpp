@@ -15,7 +15,7 @@ Arrangement arrangement_of(const Converted &converted, std::uintptr_t size) {
     // Finding the boxes of a list takes time in proportion to its length.
     constexpr std::size_t short_list = 64;
     if (converted.longest_list > short_list ||
-        ucd_get_boxes(1, converted.type, 0, boxes.data(), boxes.size(), &found, &total) !=
+        ucd_get_boxes(1, converted.type.get(), 0, boxes.data(), boxes.size(), &found, &total) !=
             UCD_SUCCESS ||
         total > found)
         return Arrangement::list;
@@ -36,8 +36,8 @@ Arrangement arrangement_of(const Converted &converted, std::uintptr_t size) {
 std::optional<TypeFacts> facts_of(const Converted &converted) {
     ucd_layout_t one = {}, two = {};
     one.struct_size = two.struct_size = sizeof one;
-    if (ucd_get_layout(1, converted.type, &one) != UCD_SUCCESS ||
-        ucd_get_layout(2, converted.type, &two) != UCD_SUCCESS || one.bytes == 0)
+    if (ucd_get_layout(1, converted.type.get(), &one) != UCD_SUCCESS ||
+        ucd_get_layout(2, converted.type.get(), &two) != UCD_SUCCESS || one.bytes == 0)
         return std::nullopt;
     return TypeFacts{.size = one.bytes,
                      .mean_segment = one.bytes / one.segments,

@@ -176,15 +176,13 @@ KnownType::KnownType(MPI_Datatype datatype) {
         read(datatype);
     } catch (const std::exception &) { // out of memory: left to MPI
         gains_ = {};
-        if (converted_.type != UCD_TYPE__NULL) (void)ucd_free(&converted_.type);
-        converted_.type = UCD_TYPE__NULL;
+        converted_.type.reset();
     }
 }
 
 KnownType::~KnownType() {
     if (item_ != MPI_DATATYPE_NULL) PMPI_Type_free(&item_);
     if (signature_.owned) PMPI_Type_free(&signature_.datatype);
-    if (converted_.type != UCD_TYPE__NULL) ucd_free(&converted_.type);
 }
 
 void KnownType::release() {

@@ -31,8 +31,8 @@ public:
     void release();
 
     // Whether it was converted. If not, the members below are not valid.
-    bool is_converted() const { return converted_.type != UCD_TYPE__NULL; }
-    ucd_type_t type() const { return converted_.type; }
+    bool is_converted() const { return converted_.type != nullptr; }
+    ucd_type_t type() const { return converted_.type.get(); }
     const TypeFacts &facts() const { return facts_; }
     std::uintptr_t size() const { return facts_.size; }
 

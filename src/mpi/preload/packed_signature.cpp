@@ -95,7 +95,7 @@ PackedSignature signature_of(const Converted &converted, std::uintptr_t bytes) {
         return {element, static_cast<MPI_Count>(bytes) / size, false};
     }
     Repetition repetition;
-    if (!find_repetition(converted.type, repetition)) return as_bytes;
+    if (!find_repetition(converted.type.get(), repetition)) return as_bytes;
     const PackedSignature mixed = mixed_signature(repetition, converted.leaves);
     return mixed.datatype != MPI_DATATYPE_NULL ? mixed : as_bytes;
 }

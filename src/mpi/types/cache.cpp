@@ -63,10 +63,6 @@ int publish(MPI_Datatype datatype, int key, CachedType &made, CachedType *&cache
 
 } // namespace
 
-CachedType::~CachedType() {
-    ucd_free(&converted_.type);
-}
-
 void CachedType::release() {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
 }

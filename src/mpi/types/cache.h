@@ -14,14 +14,14 @@ public:
     CachedType(const CachedType &) = delete;
     CachedType &operator=(const CachedType &) = delete;
 
-    ucd_type_t type() const { return converted_.type; }
+    ucd_type_t type() const { return converted_.type.get(); }
     const std::vector<PredefinedPart> &leaves() const { return converted_.leaves; }
 
     void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
     void release();
 
 private:
-    ~CachedType();
+    ~CachedType() = default;
 
     Converted converted_;
     std::atomic<long> references_{1};

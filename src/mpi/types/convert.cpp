@@ -40,10 +40,10 @@ class TypeConversion {
 public:
     ~TypeConversion() {
         for (MPI_Datatype handle : handles_) PMPI_Type_free(&handle);
-        for (auto &[handle, type] : done_) ucd_free(&type);
     }
 
     int run(MPI_Datatype root) {
+        (void)find_predefined(root); // makes its table, before there are handles to free
         UCD_TRY(enter(root));
         while (!open_.empty()) {
             Open &top = open_.back();
@@ -59,11 +59,10 @@ public:
     }
 
     void give(MPI_Datatype root, Converted &converted) {
-        converted.type = done_.at(root);
+        converted.type = std::move(done_.at(root));
         converted.leaves = std::move(leaves_);
         converted.longest_list = longest_list_;
         converted.steps = steps_.at(root);
-        done_.erase(root);
     }
 
 private:
@@ -76,10 +75,19 @@ private:
     int enter(MPI_Datatype datatype) {
         open_.push_back({datatype, {}});
         Contents &contents = open_.back().contents;
+        Envelope envelope;
+        UCD_TRY(read_envelope(datatype, envelope));
+        make_room(envelope.types);
         UCD_TRY(read_contents(datatype, contents));
         longest_list_ = std::max(longest_list_, contents.numbers.size());
         for (const MPI_Datatype child : contents.types) UCD_TRY(keep(child));
         return UCD_SUCCESS;
+    }
+
+    // For handles that MPI is about to give: an allocation that failed after that would leak them.
+    void make_room(std::size_t more) {
+        if (handles_.capacity() - handles_.size() < more)
+            handles_.reserve(std::max(2 * handles_.capacity(), handles_.size() + more));
     }
 
     // Child handles must be freed, unless they are predefined types.
@@ -93,18 +101,21 @@ private:
 
     // Called when all children have been converted.
     int leave(const Open &open) {
-        ucd_type_t type = UCD_TYPE__NULL;
+        ucd_type_t made = UCD_TYPE__NULL;
+        OwnedType type;
         const int combiner = open.contents.combiner;
         if (is_predefined(combiner) && !is_pair(combiner)) {
-            UCD_TRY(build_predefined(open.datatype, open.contents, type));
-            add_leaf(open.datatype, type);
+            UCD_TRY(build_predefined(open.datatype, open.contents, made));
+            type.reset(made);
+            add_leaf(open.datatype, made);
         } else {
             std::vector<ucd_type_t> children;
             for (const MPI_Datatype child : open.contents.types)
-                children.push_back(done_.at(child));
-            UCD_TRY(build_derived(open.contents, children, type));
+                children.push_back(done_.at(child).get());
+            UCD_TRY(build_derived(open.contents, children, made));
+            type.reset(made);
         }
-        UCD_TRY(finish(open.datatype, type));
+        UCD_TRY(finish(open.datatype, std::move(type)));
         std::uint64_t steps = 0; // of children
         for (const MPI_Datatype child : open.contents.types) steps += steps_.at(child);
         steps_.emplace(open.datatype, steps + own_steps(open.contents, steps == 0));
@@ -113,22 +124,17 @@ private:
 
     // Sets the bounds that the MPI library gives the type, which may differ from those of ucd.h's
     // rules.
-    int finish(MPI_Datatype datatype, ucd_type_t type) {
+    int finish(MPI_Datatype datatype, OwnedType type) {
         Bounds wanted, own;
-        int rc = read_bounds(datatype, wanted);
-        if (rc == UCD_SUCCESS) rc = ucd_ok(ucd_get_extent(type, &own.lb, &own.extent));
-        if (rc == UCD_SUCCESS && own != wanted) {
-            ucd_type_t without = type;
-            rc = ucd_ok(
-                ucd_create_resized(without, wanted.lb, wanted.extent, UCD_INFO__NULL, &type));
-            ucd_free(&without);
-            if (rc != UCD_SUCCESS) return rc;
+        UCD_TRY(read_bounds(datatype, wanted));
+        UCD_TRY(ucd_ok(ucd_get_extent(type.get(), &own.lb, &own.extent)));
+        if (own != wanted) {
+            ucd_type_t resized = UCD_TYPE__NULL;
+            UCD_TRY(ucd_ok(ucd_create_resized(type.get(), wanted.lb, wanted.extent, UCD_INFO__NULL,
+                                              &resized)));
+            type.reset(resized);
         }
-        if (rc != UCD_SUCCESS) {
-            ucd_free(&type);
-            return rc;
-        }
-        done_.emplace(datatype, type);
+        done_.emplace(datatype, std::move(type));
         return UCD_SUCCESS;
     }
 
@@ -143,7 +149,7 @@ private:
     // how MPI builds the type. True bounds are not compared, because some MPI libraries report
     // wrong ones.
     int check(MPI_Datatype root) {
-        const ucd_type_t type = done_.at(root);
+        const ucd_type_t type = done_.at(root).get();
         uintptr_t wanted = 0, size = 0;
         UCD_TRY(read_size(root, wanted));
         UCD_TRY(ucd_ok(ucd_get_size(type, &size)));
@@ -156,7 +162,7 @@ private:
 
     std::vector<Open> open_;
     std::vector<MPI_Datatype> handles_;
-    std::unordered_map<MPI_Datatype, ucd_type_t> done_;
+    std::unordered_map<MPI_Datatype, OwnedType> done_;
     std::vector<PredefinedPart> leaves_;
     std::size_t longest_list_ = 0;
     std::unordered_map<MPI_Datatype, std::uint64_t> steps_;

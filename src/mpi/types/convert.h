@@ -2,6 +2,7 @@
 #pragma once
 
 #include "types/c_mpi.h"
+#include "types/owned_type.h"
 
 #include <ucd.h>
 
@@ -18,7 +19,7 @@ struct PredefinedPart {
 };
 
 struct Converted {
-    ucd_type_t type = UCD_TYPE__NULL;   // the caller frees it
+    OwnedType type;
     std::vector<PredefinedPart> leaves; // without repetitions
     std::size_t longest_list = 0;       // length of the longest argument list of a constructor
     // The sum of counts along nested constructors, as the type was built. A walk from the start of
