@@ -1,15 +1,30 @@
 // Run by two processes with libucd-mpi-preload: its packs and unpacks in device memory fail, or
 // there is no memory for packed messages. Each call returns MPI_ERR_OTHER and calls the error
-// handler once. Data in host memory is left to MPI if its pack fails.
+// handler once. Data in host memory is left to MPI if its pack fails. Nor is there memory for long
+// lists of requests: the call returns MPI_ERR_NO_MEM, and all is as it was.
 
 #include "mpi/failing_calls.hpp"
 #include "mpi/placed.hpp"
 #include "mpi/processes.hpp"
 
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
+
+namespace {
+
+std::size_t refused = SIZE_MAX; // allocations of so many bytes and more fail
+
+} // namespace
+
+// The C library's malloc is this one, also for all libraries.
+extern "C" void *__libc_malloc(std::size_t bytes) noexcept;
+extern "C" void *malloc(std::size_t bytes) noexcept {
+    return bytes < refused ? __libc_malloc(bytes) : nullptr;
+}
 
 namespace ucdtest {
 namespace {
@@ -20,12 +35,12 @@ void on_error(MPI_Comm *, int *, ...) {
     ++calls_of_handler;
 }
 
-void fails(const char *what, int rc) {
+void fails(const char *what, int rc, int expected = MPI_ERR_OTHER) {
     current = what;
     failing = {};
     int error_class = MPI_SUCCESS;
     MPI_Error_class(rc, &error_class);
-    CHECK(error_class == MPI_ERR_OTHER);
+    CHECK(error_class == expected);
     CHECK(std::exchange(calls_of_handler, 0) == 1);
 }
 
@@ -244,6 +259,36 @@ void without_memory(const Column &column) {
     CHECK(request == MPI_REQUEST_NULL);
 }
 
+// Nothing was completed, so that the request can be completed later.
+void completed_without_memory() {
+    constexpr int n = 100, others = 1000; // requests that there are not
+    const Column column(n);
+    std::vector<int> sent(n, rank);
+    std::vector<MPI_Request> requests(others, MPI_REQUEST_NULL);
+    const auto all = [&] { return MPI_Waitall(others, requests.data(), MPI_STATUSES_IGNORE); };
+    int index = 0, number = 0, flag = 0;
+    std::vector<int> indices(others);
+    const auto refusing = [](const char *what, auto call) {
+        refused = others * sizeof(void *);
+        const int rc = call();
+        refused = SIZE_MAX;
+        fails(what, rc, MPI_ERR_NO_MEM);
+    };
+    MPI_OK(MPI_Irecv(column.data(), 1, column.item, rank, 0, MPI_COMM_WORLD, &requests[7]));
+    MPI_OK(MPI_Send(sent.data(), n, MPI_INT, rank, 0, MPI_COMM_WORLD));
+    refusing("MPI_Waitall without memory", all);
+    refusing("MPI_Testall without memory",
+             [&] { return MPI_Testall(others, requests.data(), &flag, MPI_STATUSES_IGNORE); });
+    refusing("MPI_Waitany without memory",
+             [&] { return MPI_Waitany(others, requests.data(), &index, MPI_STATUS_IGNORE); });
+    refusing("MPI_Waitsome without memory", [&] {
+        return MPI_Waitsome(others, requests.data(), &number, indices.data(), MPI_STATUSES_IGNORE);
+    });
+    MPI_OK(all());
+    column.placed.fetch();
+    for (std::size_t i = 0; i < n; ++i) CHECK(column.ints[2 * i] == rank);
+}
+
 // Each has packed memory of its own, which is kept for its next message.
 void devices_in_turns() {
     current = "two devices in turns";
@@ -283,6 +328,7 @@ int main(int argc, char **argv) {
         persistent_requests(column);
         collective_calls(100, no_packs, no_unpacks);
         in_host_memory(1000);
+        completed_without_memory();
         devices_in_turns();
         without_memory(large);
         collective_calls(2000000, no_memory, no_memory);

@@ -3,6 +3,8 @@
 #include "preload/world.h"
 
 #include <atomic>
+#include <new>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,11 @@ private:
     std::vector<MPI_Status> own_;
 };
 
+// There was no memory before MPI was called: every request is as it was.
+int out_of_memory() {
+    return has_world() ? raise_error(MPI_COMM_WORLD, MPI_ERR_NO_MEM) : MPI_ERR_NO_MEM;
+}
+
 int first_error(int rc, int other) {
     return rc != MPI_SUCCESS ? rc : other;
 }
@@ -41,14 +48,22 @@ void forget_all() {
 // A call that completes one of the requests, or looks at it: `index` is which one, and `flag`
 // whether, if not null. `next(status)` calls MPI.
 template <class Next>
-int one(Next next, Completion completion, MPI_Status *status, const int *index, const int *flag) {
-    const Statuses statuses(1, status);
-    int rc = next(completion.any() ? statuses.get() : status);
+int one(Next next, int count, const MPI_Request *requests, MPI_Status *status, const int *index,
+        const int *flag) {
+    MPI_Status own = {};
+    MPI_Status *const used = status != MPI_STATUS_IGNORE ? status : &own;
+    std::optional<Completion> completion;
+    try {
+        completion.emplace(count, requests);
+    } catch (const std::bad_alloc &) {
+        return out_of_memory();
+    }
+    int rc = next(completion->any() ? used : status);
     const int i = index != nullptr ? *index : 0;
-    if (completion.any() && rc == MPI_SUCCESS && (flag == nullptr || *flag != 0) &&
+    if (completion->any() && rc == MPI_SUCCESS && (flag == nullptr || *flag != 0) &&
         i != MPI_UNDEFINED) {
-        rc = completion.settle(i, rc, statuses[0]);
-        rc = first_error(rc, completion.deliver_on_device());
+        rc = completion->settle(i, rc, *used);
+        rc = first_error(rc, completion->deliver_on_device());
     }
     progress_freed();
     return rc;
@@ -57,14 +72,22 @@ int one(Next next, Completion completion, MPI_Status *status, const int *index, 
 // Does the same for several requests: all of `count`, or those at `indices` if not null, of which
 // there are `*completed`. `next(statuses)` calls MPI.
 template <class Next>
-int several(Next next, Completion completion, int count, MPI_Status *statuses, const int *flag,
-            const int *completed = nullptr, const int *indices = nullptr) {
-    if (!completion.any()) {
+int several(Next next, int count, const MPI_Request *requests, MPI_Status *statuses,
+            const int *flag, const int *completed = nullptr, const int *indices = nullptr) {
+    std::optional<Statuses> array;
+    std::optional<Completion> completion;
+    try {
+        array.emplace(has_operations() ? count : 0, statuses);
+        completion.emplace(count, requests); // last, because it takes operations
+    } catch (const std::bad_alloc &) {
+        return out_of_memory();
+    }
+    if (!completion->any()) {
         const int rc = next(statuses);
         progress_freed();
         return rc;
     }
-    const Statuses used(count, statuses);
+    const Statuses &used = *array;
     const int rc = next(used.get());
     progress_freed();
     if ((rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS) ||
@@ -76,9 +99,9 @@ int several(Next next, Completion completion, int count, MPI_Status *statuses, c
         const int error = rc == MPI_SUCCESS ? MPI_SUCCESS : used[i].MPI_ERROR;
         if (error == MPI_ERR_PENDING) continue;
         const int request = indices != nullptr ? indices[i] : i;
-        delivered = first_error(delivered, completion.settle(request, error, used[i]));
+        delivered = first_error(delivered, completion->settle(request, error, used[i]));
     }
-    delivered = first_error(delivered, completion.deliver_on_device());
+    delivered = first_error(delivered, completion->deliver_on_device());
     return first_error(rc, delivered);
 }
 
@@ -145,44 +168,44 @@ int start_all(int (*next)(int, MPI_Request *), int count, MPI_Request *requests)
 }
 
 int wait(int (*next)(MPI_Request *, MPI_Status *), MPI_Request *request, MPI_Status *status) {
-    return one([&](MPI_Status *s) { return next(request, s); }, {1, request}, status, nullptr,
+    return one([&](MPI_Status *s) { return next(request, s); }, 1, request, status, nullptr,
                nullptr);
 }
 
 int test(int (*next)(MPI_Request *, int *, MPI_Status *), MPI_Request *request, int *flag,
          MPI_Status *status) {
-    return one([&](MPI_Status *s) { return next(request, flag, s); }, {1, request}, status, nullptr,
+    return one([&](MPI_Status *s) { return next(request, flag, s); }, 1, request, status, nullptr,
                flag);
 }
 
 int wait_all(int (*next)(int, MPI_Request *, MPI_Status *), int count, MPI_Request *requests,
              MPI_Status *statuses) {
-    return several([&](MPI_Status *s) { return next(count, requests, s); }, {count, requests},
-                   count, statuses, nullptr);
+    return several([&](MPI_Status *s) { return next(count, requests, s); }, count, requests,
+                   statuses, nullptr);
 }
 
 int test_all(int (*next)(int, MPI_Request *, int *, MPI_Status *), int count, MPI_Request *requests,
              int *flag, MPI_Status *statuses) {
-    return several([&](MPI_Status *s) { return next(count, requests, flag, s); }, {count, requests},
-                   count, statuses, flag);
+    return several([&](MPI_Status *s) { return next(count, requests, flag, s); }, count, requests,
+                   statuses, flag);
 }
 
 int wait_any(int (*next)(int, MPI_Request *, int *, MPI_Status *), int count, MPI_Request *requests,
              int *index, MPI_Status *status) {
-    return one([&](MPI_Status *s) { return next(count, requests, index, s); }, {count, requests},
+    return one([&](MPI_Status *s) { return next(count, requests, index, s); }, count, requests,
                status, index, nullptr);
 }
 
 int test_any(int (*next)(int, MPI_Request *, int *, int *, MPI_Status *), int count,
              MPI_Request *requests, int *index, int *flag, MPI_Status *status) {
-    return one([&](MPI_Status *s) { return next(count, requests, index, flag, s); },
-               {count, requests}, status, index, flag);
+    return one([&](MPI_Status *s) { return next(count, requests, index, flag, s); }, count,
+               requests, status, index, flag);
 }
 
 int complete_some(int (*next)(int, MPI_Request *, int *, int *, MPI_Status *), int count,
                   MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses) {
     return several([&](MPI_Status *s) { return next(count, requests, completed, indices, s); },
-                   {count, requests}, count, statuses, nullptr, completed, indices);
+                   count, requests, statuses, nullptr, completed, indices);
 }
 
 // MPI may use the packed bytes until the operation is complete, so the request is freed only then.
@@ -199,28 +222,28 @@ int request_free(int (*next)(MPI_Request *), MPI_Request *request) {
 // The user may read the received data once the flag is set, so it is unpacked first.
 int request_get_status(int (*next)(MPI_Request, int *, MPI_Status *), MPI_Request request,
                        int *flag, MPI_Status *status) {
-    return one([&](MPI_Status *s) { return next(request, flag, s); }, {1, &request}, status,
-               nullptr, flag);
+    return one([&](MPI_Status *s) { return next(request, flag, s); }, 1, &request, status, nullptr,
+               flag);
 }
 
 int request_get_status_all(int (*next)(int, const MPI_Request *, int *, MPI_Status *), int count,
                            const MPI_Request *requests, int *flag, MPI_Status *statuses) {
-    return several([&](MPI_Status *s) { return next(count, requests, flag, s); }, {count, requests},
-                   count, statuses, flag);
+    return several([&](MPI_Status *s) { return next(count, requests, flag, s); }, count, requests,
+                   statuses, flag);
 }
 
 int request_get_status_any(int (*next)(int, const MPI_Request *, int *, int *, MPI_Status *),
                            int count, const MPI_Request *requests, int *index, int *flag,
                            MPI_Status *status) {
-    return one([&](MPI_Status *s) { return next(count, requests, index, flag, s); },
-               {count, requests}, status, index, flag);
+    return one([&](MPI_Status *s) { return next(count, requests, index, flag, s); }, count,
+               requests, status, index, flag);
 }
 
 int request_get_status_some(int (*next)(int, const MPI_Request *, int *, int *, MPI_Status *),
                             int count, const MPI_Request *requests, int *completed, int *indices,
                             MPI_Status *statuses) {
     return several([&](MPI_Status *s) { return next(count, requests, completed, indices, s); },
-                   {count, requests}, count, statuses, nullptr, completed, indices);
+                   count, requests, statuses, nullptr, completed, indices);
 }
 
 int finalize(int (*next)()) {

@@ -118,14 +118,12 @@ int deliver(Operation &operation, MPI_Status &status) {
 Completion::Completion(int count, const MPI_Request *requests) : users_(requests) {
     if (!has_operations() || count <= 0 || requests == nullptr) return;
     operations_.resize(static_cast<std::size_t>(count));
+    requests_.assign(requests, requests + count); // first, so that nothing fails once one is taken
     bool found = false;
     for (int i = 0; i < count; ++i)
         found |=
             (operations_[static_cast<std::size_t>(i)] = take_operation(requests[i])) != nullptr;
-    if (found)
-        requests_.assign(requests, requests + count);
-    else
-        operations_.clear();
+    if (!found) operations_.clear();
 }
 
 Completion::~Completion() {
