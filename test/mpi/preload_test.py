@@ -1,6 +1,6 @@
 """libucd-mpi-preload with programs of two processes.
 
-    preload_test.py NAME VERSION LAUNCHER EXCHANGE COLLECTIVES STRESS LARGE DECISIONS COUNTER DRIVER PLANS EXTENSION PRELOAD [FORTRAN...]
+    preload_test.py NAME VERSION LAUNCHER EXCHANGE COLLECTIVES STRESS LARGE DECISIONS COUNTER DRIVER... PLANS EXTENSION PRELOAD [FORTRAN...]
 """
 
 import os
@@ -14,8 +14,9 @@ from launched import LINE, Launcher, taken_over
 
 NAME, VERSION = sys.argv[1:3]
 run = Launcher(sys.argv[3])
-EXCHANGE, COLLECTIVES, STRESS, LARGE, DECISIONS, COUNTER, DRIVER, PLANS, EXTENSION, PRELOAD, *FORTRAN = (
+EXCHANGE, COLLECTIVES, STRESS, LARGE, DECISIONS, COUNTER, *REST = (
     str(pathlib.Path(path).resolve()) for path in sys.argv[4:])
+DRIVERS, (PLANS, EXTENSION, PRELOAD, *FORTRAN) = REST[:4], REST[4:]
 del sys.argv[1:]
 FORMS = [path for path in FORTRAN if 'mpi_forms' in path]
 FORTRAN = [path for path in FORTRAN if path not in FORMS]
@@ -95,14 +96,16 @@ class Decisions(unittest.TestCase):
     # As far as the program unloads it itself. Without libucd's plugin for CUDA, which keeps the driver that it finds.
     def test_a_driver_that_the_program_unloads_is_unloaded(self):
         without = f'{pathlib.Path(PRELOAD).parents[1]}:{os.environ.get("LD_LIBRARY_PATH", "")}'
-        self.assertEqual(sum(self.packed('unloads', DRIVER, LD_LIBRARY_PATH=without, UCD_BACKENDS='seq')), 100)
+        self.assertEqual(sum(self.packed('unloads', DRIVERS[0], LD_LIBRARY_PATH=without, UCD_BACKENDS='seq')), 100)
 
     def test_buffers_that_may_be_on_devices_are_left_to_an_mpi_that_reads_them(self):
         # A GPU driver is loaded that libucd has no backend for, so device memory looks like memory of the host. The libucd
-        # whose devices are threads would have one.
-        without = f'{pathlib.Path(PRELOAD).parents[1]}:{os.environ.get("LD_LIBRARY_PATH", "")}'
-        self.assertEqual(self.packed('again', beside=f':{DRIVER}', LD_LIBRARY_PATH=without), (0, 100))
-        self.assertEqual(self.packed('again', beside=f':{DRIVER}', LD_LIBRARY_PATH=without, UCD_MPI_GPU_AWARE='0'), self.packed('again'))
+        # whose devices are threads would have one, and plugins load drivers themselves.
+        without = {'LD_LIBRARY_PATH': f'{pathlib.Path(PRELOAD).parents[1]}:{os.environ.get("LD_LIBRARY_PATH", "")}',
+                   'UCD_BACKENDS': 'seq'}
+        for driver in DRIVERS:
+            self.assertEqual(self.packed('again', beside=f':{driver}', **without), (0, 100), driver)
+        self.assertEqual(self.packed('again', beside=f':{DRIVERS[0]}', **without, UCD_MPI_GPU_AWARE='0'), self.packed('again'))
 
 
 class Mixed(unittest.TestCase):

@@ -54,6 +54,7 @@ struct Driver {
 constexpr Driver drivers[] = {{"cuda:", "libcuda.so.1"},
                               {"hip:", "libamdhip64.so.5"},
                               {"hip:", "libamdhip64.so.6"},
+                              {"hip:", "libamdhip64.so.7"},
                               {"ze:", "libze_loader.so.1"}};
 
 bool is_read_by_mpi(std::string_view name) {
