@@ -137,6 +137,7 @@ TEST_CASE("memory is allocated, and a pack staged, while another thread captures
     std::vector<int> numbers(2 * ints), packed(ints);
     for (int i = 0; i < 2 * ints; ++i) numbers[static_cast<std::size_t>(i)] = i;
     REQUIRE(gpuMemcpy(memory, numbers.data(), bytes, gpuMemcpyDefault) == gpuSuccess);
+    REQUIRE(gpuStreamSynchronize(nullptr) == gpuSuccess);
     const auto beside = [&] {
         check_ucd(ucd_memory_free(allocate_on(0, 4096)));
         ucd_type_t type = every_second();

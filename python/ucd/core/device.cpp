@@ -41,20 +41,29 @@ void require_backend(const View &array, const char *what) {
     known.store(true, std::memory_order_relaxed);
 }
 
-// Returns the memory that a key of the info names for a buffer, or else the environment variable,
-// unless libucd ignores that. The text is empty if neither names one.
-std::string hinted(ucd_info_t info, const char *key, const char *variable) {
+// The hints of the environment. libucd reads them once, too.
+std::string inbuf_of_environment, outbuf_of_environment;
+
+// Returns the memory that a key of the info names for a buffer, or else the environment. The text
+// is empty if neither names one.
+std::string hinted(ucd_info_t info, const char *key, const std::string &of_environment) {
     char value[64] = "";
     uintptr_t needed = 0;
     check(ucd_info_get(info, key, value, sizeof value, &needed));
-    if (needed > 0) return value;
-    const char *const ignored = std::getenv("UCD_IGNORE_ENVIRONMENT");
-    if (ignored && std::strcmp(ignored, "1") == 0) return "";
-    const char *const set = std::getenv(variable);
-    return set ? set : "";
+    return needed > 0 ? value : of_environment;
 }
 
 } // namespace
+
+void read_environment() {
+    const auto value_of = [](const char *variable) -> std::string {
+        const char *const value = std::getenv(variable);
+        return value ? value : "";
+    };
+    if (value_of("UCD_IGNORE_ENVIRONMENT") == "1") return;
+    inbuf_of_environment = value_of("UCD_INBUF");
+    outbuf_of_environment = value_of("UCD_OUTBUF");
+}
 
 std::string memory_of(const View &array) {
     const Typed whole = typed(array);
@@ -93,7 +102,7 @@ void require_device(const View &array, HintOf hint, ucd_info_t info, Notices not
     if (hint == HintOf::none || !device) return; // the host reads managed and pinned memory
     const bool in = hint == HintOf::inbuf;
     const char *const key = in ? "ucd.inbuf" : "ucd.outbuf";
-    const std::string said = hinted(info, key, in ? "UCD_INBUF" : "UCD_OUTBUF");
+    const std::string said = hinted(info, key, in ? inbuf_of_environment : outbuf_of_environment);
     if (!said.empty() && !said.starts_with(std::string_view(found, device + 1)))
         refuse(array, what, "the hint " + std::string(key) + " is " + said);
 }

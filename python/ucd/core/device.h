@@ -17,6 +17,9 @@ enum class HintOf { inbuf, outbuf, none };
 // take an unknown address for the host's.
 enum class Notices { yes, no };
 
+// Reads the variables of the environment that are hints. Called just before ucd_init.
+void read_environment();
+
 // Raises NotSupported, with the reason, in two cases. The first is that libucd cannot use the
 // backend whose memory the array's protocol names. The second, for Notices::no, is that libucd with
 // the hints of the call would take the array for host memory. `what` is the array's name in

@@ -113,6 +113,7 @@ NB_MODULE(_core, m) {
                             "an entry of an argument is not of the type that it must be");
         }
     });
+    read_environment();
     check(ucd_init(UCD_INFO__NULL));
     bind_type(m);
     bind_hints(m);

@@ -225,11 +225,16 @@ uintptr_t Call::move(const Options &options) {
     }
     check(rc);
     // Memory of a library is reused in the order of its own stream.
-    const bool uses_copies = copied || in.copied_indices || out.copied_indices;
+    const View &first = in.view.backend ? in.view : out.view;
+    const auto is_in_other_order = [&](const Side &side) {
+        return side.copied_indices &&
+               (!options.stream.is_none() || side.whole.indices.back()->exchange != first.exchange);
+    };
     const bool must_wait = options.wait || (!on_devices && !options.non_blocking) ||
-                           (uses_copies && !options.stream.is_none()) ||
+                           (copied && !options.stream.is_none()) || is_in_other_order(in) ||
+                           is_in_other_order(out) ||
                            (order.between_devices && options.stream.is_none() && bytes > 0);
-    if (order.in_stream && must_wait) order.wait(in.view.backend ? in.view : out.view);
+    if (order.in_stream && must_wait) order.wait(first);
     return bytes;
 }
 

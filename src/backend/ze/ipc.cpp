@@ -13,6 +13,7 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include <unistd.h>
 
@@ -87,15 +88,15 @@ public:
         if (const ze_result_t result = find_id(context, memory, id); result != ZE_RESULT_SUCCESS)
             return result;
         const std::lock_guard lock(mutex_);
-        auto it = exports_.find(memory);
-        if (it == exports_.end() || it->second.context != context || it->second.id != id) {
+        const std::pair key(context, memory);
+        auto it = exports_.find(key);
+        if (it == exports_.end() || it->second.id != id) {
             forget_freed();
             Export made;
-            made.context = context;
             made.id = id;
             if (const ze_result_t result = make(memory, made); result != ZE_RESULT_SUCCESS)
                 return result;
-            it = exports_.insert_or_assign(memory, std::move(made)).first;
+            it = exports_.insert_or_assign(key, std::move(made)).first;
         }
         if (!it->second.settled)
             if (const ze_result_t result = settle_owner(memory, it->second);
@@ -107,12 +108,11 @@ public:
 
     void forget(void *memory) {
         const std::lock_guard lock(mutex_);
-        exports_.erase(memory);
+        exports_.erase({current_context(), memory});
     }
 
 private:
     struct Export {
-        ze_context_handle_t context = nullptr; // each driver has one, which knows its memory only
         uint64_t id = 0;
         ze_ipc_mem_handle_t native{};
         File file;
@@ -147,13 +147,14 @@ private:
     void forget_freed() {
         std::erase_if(exports_, [](const auto &entry) {
             uint64_t id = 0;
-            return find_id(entry.second.context, entry.first, id) == ZE_RESULT_SUCCESS &&
-                   id != entry.second.id;
+            const auto &[context, memory] = entry.first;
+            return find_id(context, memory, id) == ZE_RESULT_SUCCESS && id != entry.second.id;
         });
     }
 
     std::mutex mutex_;
-    std::map<void *, Export> exports_;
+    // Each driver has a context, which knows its memory only, maybe at addresses of another's.
+    std::map<std::pair<ze_context_handle_t, void *>, Export> exports_;
 };
 
 // Mappings -------------------------------------------------------------------
