@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <sched.h>
+#include <sys/time.h>
 
 namespace links_processes_test {
 
@@ -44,6 +45,29 @@ TEST_CASE("a reader knows the owner's process, and notices its end") {
     CHECK(reader.links.to_owner(endpoint(2)) == nullptr);
     reader.links.close(endpoint(2));
     CHECK(reader.ledger.bytes() == 0);
+}
+
+TEST_CASE("a process is not taken for one that has ended while this one handles signals") {
+    static std::atomic<int> signals;
+    signals = 0;
+    Child child([] { ::pause(); });
+    const FileDescriptor process = refer_to(child.pid());
+    REQUIRE(process);
+    struct sigaction handled = {}, before = {};
+    handled.sa_handler = [](int) { ++signals; };
+    handled.sa_flags = SA_RESTART;
+    REQUIRE(::sigaction(SIGALRM, &handled, &before) == 0);
+    const itimerval often = {{0, 500}, {0, 500}}, never = {};
+    (void)::setitimer(ITIMER_REAL, &often, nullptr);
+    int wrong = 0;
+    while (signals < 300) wrong += has_ended(process.get());
+    (void)::setitimer(ITIMER_REAL, &never, nullptr);
+    (void)::sigaction(SIGALRM, &before, nullptr);
+    CHECK(wrong == 0);
+    ::kill(child.pid(), SIGKILL);
+    siginfo_t waited_for;
+    REQUIRE(::waitid(P_PID, static_cast<id_t>(child.pid()), &waited_for, WEXITED | WNOWAIT) == 0);
+    CHECK(has_ended(process.get()));
 }
 
 TEST_CASE("an owner notices the end of a reader's process") {

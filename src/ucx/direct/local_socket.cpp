@@ -113,7 +113,10 @@ FileDescriptor refer_to(pid_t pid) {
 
 bool has_ended(int descriptor) {
     pollfd asked = {descriptor, POLLIN, 0};
-    return ::poll(&asked, 1, 0) != 0;
+    int found;
+    do found = ::poll(&asked, 1, 0);
+    while (found < 0 && errno == EINTR); // this process has handled a signal
+    return found > 0;
 }
 
 bool send_message(int socket, const void *data, std::size_t bytes, std::span<const int> passed) {
