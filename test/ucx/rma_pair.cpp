@@ -20,6 +20,10 @@ const std::initializer_list<std::pair<std::string, std::string>> small_chunks = 
     {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {"ucd.ucx.depth", "3"}};
 
 RmaSide::RmaSide(ucd_info_t info, ucs_thread_mode_t mode) : side(mode) {
+    create(info);
+}
+
+void RmaSide::create(ucd_info_t info) {
     ucd_ucx_params_t params = {};
     params.struct_size = sizeof params;
     params.am_id = am_id;

@@ -14,6 +14,8 @@ public:
     RmaSide(const RmaSide &) = delete;
     RmaSide &operator=(const RmaSide &) = delete;
 
+    // For a second object, when the first one is destroyed.
+    void create(ucd_info_t info);
     void progress();
     // As a program does that is done with the peer.
     void close_endpoint();

@@ -32,6 +32,10 @@ struct Put {
     }
 };
 
+std::uint32_t number_of(ucd_ucx_request_t request) {
+    return static_cast<const ucd_ucx::rma::RmaOperation &>(*request).number;
+}
+
 } // namespace
 
 DEVICE_TEST("an operation whose message UCX does not send ends with its status") {
@@ -136,7 +140,7 @@ DEVICE_TEST("an operation that has failed does not wait for its data") {
     RmaTestOperation get(1000);
     ok(get.start(What::get, target.a, &key, 0), "get");
     wire::Message m = target.hand.new_message(wire::user_offer, 4000);
-    m.user_header = wire::preamble(wire::answer, 0); // the first number
+    m.user_header = wire::preamble(wire::answer, number_of(get.o.request));
     target.hand.active(m);
     target.hand.progress(20);
     CHECK_FALSE(get.done());
@@ -241,15 +245,13 @@ DEVICE_TEST("an answer that comes while its operation is being sent waits until 
         sends.next = {Fate::ended};
         sends.on_call = [&] {
             if (sends.calls.size() > 1) return;
-            const auto &operation =
-                static_cast<const ucd_ucx::rma::RmaOperation &>(*held.o.request);
-            std::string answer = wire::preamble(wire::answer, operation.number);
+            std::string answer = wire::preamble(wire::answer, number_of(held.o.request));
             ucp_am_recv_param_t param = {};
             param.recv_attr = UCP_AM_RECV_ATTR_FIELD_REPLY_EP;
             param.reply_ep = target.a.ep();
             CHECK(ucd_ucx::WorkerEngine::on_am(&target.a.rma->engine, nullptr, 0, answer.data(),
                                                answer.size(), &param) == UCS_OK);
-            CHECK_FALSE(operation.is_complete());
+            CHECK_FALSE(held.o.request->is_complete());
         };
         target.answer(said.number);
         REQUIRE(target.hand.within(5, [&] { return sends.calls.size() == 2; }));

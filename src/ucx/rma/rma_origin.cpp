@@ -60,7 +60,8 @@ TypeUse *EndpointOrder::name_type(const PeerType &type, std::size_t max_header, 
 
 // Types -----------------------------------------------------------------------
 
-Origin::Origin(OneSided &owner, uint64_t types_limit) : rma(owner), types(types_limit) {
+Origin::Origin(OneSided &owner, uint64_t types_limit)
+    : rma(owner), types(types_limit), next_number_(static_cast<uint32_t>(random_token())) {
     references_.reserve(64);
 }
 

@@ -130,8 +130,8 @@ private:
     // and at least half of it is free.
     std::vector<RmaOperation *> sent_;
     uint64_t sent_now_ = 0; // the number of these
-    uint32_t next_number_ = 0;
-    uint64_t started_ = 0;           // the number of operations so far
+    uint32_t next_number_;  // random at first: late answers may be those to an earlier object
+    uint64_t started_ = 0;  // the number of operations so far
     std::vector<Flush *> flushes_;   // that wait
     LinkedList<RmaOperation> timed_; // sent operations that have a time limit
     std::unordered_map<ucp_ep_h, EndpointOrder> lanes_;
