@@ -323,6 +323,32 @@ DEVICE_TEST("what waits for an operation is not sent by an endpoint that was los
     for (int i = 0; i < 20; ++i) pair.progress();
 }
 
+// Half of this budget is for answers.
+DEVICE_TEST("what an operation returns goes in chunks if one message exceeds the origin's budget") {
+    RmaPair pair({{"ucd.ucx.eager", "1000000"}, {"ucd.ucx.peer_memory", "1048576"}});
+    constexpr std::size_t half = 1 << 19;
+    std::vector<char> memory(2 * half, 'm');
+    const Window window(pair.b, memory.data(), memory.size());
+    for (const std::size_t bytes : {half - 4096, half - 8, half, half + 1, std::size_t{900'000}}) {
+        INFO(bytes << " bytes");
+        std::vector<char> to(bytes, 'x');
+        Outcome get, next;
+        start_get(pair.a, {to.data(), bytes, UCD_TYPE__CHAR},
+                  {window.key(), 0, bytes, UCD_TYPE__CHAR}, get);
+        pair.until([&] { return get.done(); });
+        CHECK(get.result.status == UCS_OK);
+        CHECK(to == std::vector<char>(bytes, 'm'));
+        // Nothing waits behind it.
+        char old = 'x';
+        const char same = 'm';
+        start_get_accumulate(pair.a, {&same, 1, UCD_TYPE__CHAR}, {&old, 1, UCD_TYPE__CHAR},
+                             {window.key(), 0, 1, UCD_TYPE__CHAR}, UCD_OP__REPLACE, next);
+        pair.until([&] { return next.done(); });
+        CHECK(next.result.status == UCS_OK);
+        CHECK(old == 'm');
+    }
+}
+
 // What UCX sends by rendezvous, and the target fetches: the data of a put, and a long type.
 DEVICE_TEST("an operation whose target cannot fetch its data or its type fails") {
     RmaPair pair({{"ucd.ucx.chunk", "100000"}});

@@ -138,13 +138,17 @@ Task::Step Task::check() {
     return verdict;
 }
 
-// Data is returned in one message, or in chunks.
+// Data is returned in one message, or in chunks; always in chunks if the peer's budget never has
+// room for one message.
 bool Task::answers_in_chunks() const {
     const WorkerEngine &engine = target_.rma.engine;
     // performance only: one message or several have the same result
     const uint64_t eager =
         request_.verb == Verb::get ? window_.eager : direct_limit(engine.options, engine.for_host);
-    return fetches(request_.verb) && bytes_ > eager;
+    const uint64_t message = Encoded(result(Verdict::done)).size() + bytes_;
+    return fetches(request_.verb) &&
+           (bytes_ > eager ||
+            !engine.ledger.is_possible(ShortMessages::charge_of(message), LedgerUse::chunk));
 }
 
 bool Task::take_place_of_transfer() {

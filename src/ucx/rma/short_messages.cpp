@@ -23,7 +23,7 @@ constexpr std::size_t bytes_before_part = Preamble::bytes + length_bytes;
 // A message that UCX is sending, that waits for others, or that is kept for the next one.
 class ShortMessage final : public SendOp {
 public:
-    // charged: bytes_of_message, for answers. own: the program's operations.
+    // charged: charge_of, for answers. own: the program's operations.
     ShortMessage(OneSided &rma, std::size_t room)
         : SendOp(rma.engine), rma_(rma), room_(room), memory_(new char[room]) {}
     void on_complete() override {
@@ -95,14 +95,10 @@ private:
     std::size_t parts_ = 0;
 };
 
-namespace {
-
-// The memory that a message of this size takes until it is sent.
-uint64_t bytes_of_message(std::size_t bytes) {
+// The memory that the message takes until it is sent.
+uint64_t ShortMessages::charge_of(std::size_t bytes) {
     return sizeof(ShortMessage) + std::max(bytes_before_part + bytes, least_bytes);
 }
-
-} // namespace
 
 ShortMessages::ShortMessages(OneSided &rma) : rma_(rma) {
     idle_.reserve(max_idle_messages);
@@ -149,7 +145,7 @@ Status ShortMessages::send_answer(ucp_ep_h ep, const ShortContent &content, Ledg
     *refused = false;
     ShortMessage *const gathered = alone ? nullptr : gathered_for(ep, content.bytes(), true);
     if (gathered != nullptr) return gathered->add(content);
-    Charge charge = rma_.engine.ledger.take(ep, bytes_of_message(content.bytes()), use);
+    Charge charge = rma_.engine.ledger.take(ep, charge_of(content.bytes()), use);
     *refused = !charge;
     return *refused ? success : send(ep, content, std::move(charge));
 }
@@ -173,7 +169,7 @@ ShortMessage *ShortMessages::gathered_for(ucp_ep_h ep, std::size_t bytes, bool i
     }
     Charge &charge = (*found)->charge;
     if (is_charged && !charge)
-        charge = rma_.engine.ledger.take(ep, bytes_of_message(0), LedgerUse::message);
+        charge = rma_.engine.ledger.take(ep, charge_of(0), LedgerUse::message);
     return !is_charged || charge ? found->get() : nullptr;
 }
 

@@ -43,6 +43,8 @@ public:
     // nothing else. `alone`: is not gathered.
     Status send_answer(ucp_ep_h ep, const ShortContent &content, LedgerUse use, bool *refused,
                        bool alone = false);
+    // What send_answer charges for a message of this size that is not gathered.
+    static uint64_t charge_of(std::size_t bytes);
     void send_gathered() {
         gathers_ = false;
         if (!gathered_.empty()) send_all_gathered();
