@@ -200,7 +200,7 @@ DEVICE_TEST("a target refuses what no origin sends, and writes nothing") {
         refused(wire::invalid, [form](R &r) { r.form = form; });
     refused(wire::invalid, [](R &r) { r.form = 1 | 1 << 1; }); // the name has another length
     refused(wire::invalid, [](R &r) { r.form = 1; });          // the index says all
-    refused(wire::invalid, [](R &r) { r.is_known = true, r.type.clear(), r.index = 5; });
+    refused(wire::invalid, [](R &r) { r.is_known = true, r.type.clear(), r.index = 4096; });
     refused(wire::invalid, [](R &r) { r.index = 4096; });
     refused(wire::no_window, [](R &r) { r.window[3] ^= 1; });
     refused(wire::no_window, [](R &r) { r.window.assign(16, '\0'); });

@@ -2,8 +2,10 @@
 
 #include "support/device_test.hpp"
 #include "ucx/rma_by_hand.hpp"
+#include "ucx/rma_operation.hpp"
 #include "ucx/type_name.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -88,6 +90,41 @@ DEVICE_TEST("a late answer to an object that has ended is none to an operation o
     CHECK_FALSE(put.o.done());
     target.answer(number);
     REQUIRE(target.hand.within(5, [&] { return put.o.done(); }));
+}
+
+// The origin cannot know that, because its endpoint is the same.
+DEVICE_TEST("a target's new object asks for types that an origin names by their indexes") {
+    RmaPair pair;
+    std::vector<int> memory(200'000, -1);
+    const IntAt one(0), another(8);
+    const auto put = [&](const Window &window, std::size_t ints, ucd_type_t type) {
+        RmaTestOperation operation(ints);
+        ok(operation.start(What::put, pair.a, window.key(), 0, type, ints), "put");
+        pair.until([&] { return operation.done(); });
+        return operation.status();
+    };
+    for (int object = 0; object < 3; ++object) {
+        std::fill(memory.begin(), memory.end(), -1);
+        {
+            const Window window(pair.b, memory.data(), memory.size() * sizeof(int));
+            const std::size_t whole = memory.size(); // which is a transfer in chunks
+            for (int use = 0; use < 2; ++use) {
+                // The first object learns them in another order.
+                CHECK(put(window, 1, object == 0 ? one.get() : another.get()) == UCS_OK);
+                CHECK(put(window, 1, object == 0 ? another.get() : one.get()) == UCS_OK);
+                CHECK(std::count(memory.begin(), memory.end(), 1) == 2);
+                CHECK((memory[0] == 1 && memory[2] == 1));
+            }
+            CHECK(put(window, whole, UCD_TYPE__INT) == UCS_OK);
+            CHECK(std::count(memory.begin(), memory.end(), 1) ==
+                  static_cast<std::ptrdiff_t>(whole));
+        }
+        for (int i = 0; ucd_ucx_destroy(&pair.b.rma) != UCD_SUCCESS; ++i) {
+            REQUIRE(i < 100'000);
+            pair.progress();
+        }
+        pair.b.create({});
+    }
 }
 
 DEVICE_TEST("more operations than the table has places are all found by their numbers") {

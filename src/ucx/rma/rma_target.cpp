@@ -113,9 +113,10 @@ Verdict Target::find(const Request &request, Peer &peer, Found &found) {
     }
     if (found.window == nullptr) return Verdict::no_window;
     if (request.form == TypeForm::known) {
+        // The endpoint's origin may have learned an index that was never used from an earlier
+        // object of this worker. It is asked for the type.
         found.type = peer.type(request.type_index, types, found.type_id, found.owner);
-        return found.type != nullptr || found.type_id != ContentId{} ? Verdict::done
-                                                                     : Verdict::invalid;
+        return request.type_index < Peer::max_types ? Verdict::done : Verdict::invalid;
     }
     if (request.form == TypeForm::name)
         std::copy_n(request.type.begin(), found.type_id.size(), found.type_id.begin());

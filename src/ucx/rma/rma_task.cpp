@@ -70,7 +70,13 @@ Task::Step Task::receive_type_in_chunks() {
 
 Task::Step Task::learn() {
     const std::string_view flattened(flattened_.data(), flattened_.size());
-    if (content_id(flattened.data(), flattened.size()) != type_id_) return Verdict::invalid;
+    const ContentId id = content_id(flattened.data(), flattened.size());
+    if (request_.form == TypeForm::known && type_id_ == ContentId{}) {
+        const Verdict verdict = peer_.remember(request_.type_index, id);
+        if (verdict != Verdict::done) return verdict;
+        type_id_ = id;
+    }
+    if (id != type_id_) return Verdict::invalid;
     type_ = peer_.find_type(target_.types, type_id_); // another task may have received it
     if (type_ == nullptr) {
         Ledger &ledger = target_.rma.engine.ledger;

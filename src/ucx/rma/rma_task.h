@@ -100,7 +100,7 @@ private:
     ucd_ucx_window &window_;
     Request request_; // except the type
     const WindowHandle handle_;
-    const ContentId type_id_;
+    ContentId type_id_; // zeros until the type comes, if its index was never used
     Payload payload_;
     Charge charge_;              // for the task and its message
     Charge charge_of_type_;      // for the bytes of a flattened type
