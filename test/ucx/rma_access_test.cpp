@@ -168,8 +168,12 @@ DEVICE_TEST("a window stays while an origin accesses it") {
     owner->grant(3, 1);
     CHECK_FALSE(origin->begin(3, 2));
     CHECK_FALSE(owner->is_in_use());
+    CHECK(origin->grants(3, 1));
+    CHECK_FALSE(origin->grants(3, 2));
+    CHECK_FALSE(origin->grants(UINT64_MAX, 0));
     REQUIRE(origin->begin(3, 1));
     owner->withdraw(3);
+    CHECK_FALSE(origin->grants(3, 1));
     CHECK(owner->is_in_use());
     origin->end();
     CHECK_FALSE(owner->is_in_use());

@@ -321,6 +321,42 @@ DEVICE_TEST("allocated windows: mappings are charged, and end with the endpoint"
     CHECK(ledger.bytes_of(pair.a.ep()) == 0);
 }
 
+DEVICE_TEST("allocated windows: those that are gone cost their origin nothing") {
+    RmaPair pair(trusting);
+    const ucd_ucx::Ledger &ledger = pair.a.rma->engine.ledger;
+    uint64_t steady = 0;
+    const bool are_mapped = GENERATE(false, true); // else the descriptor of each stays unused
+    CAPTURE(are_mapped);
+    for (int i = 0; i < 20; ++i) {
+        AllocatedWindow window(pair.b, ints);
+        RmaTestOperation get(1);
+        (void)is_direct(pair, What::get, get, &window.key);
+        for (int j = 0; j < 50; ++j) { // the grant comes
+            pair.progress();
+            ::usleep(50);
+        }
+        if (are_mapped) REQUIRE(becomes_direct(pair, &window.key, 1));
+        if (i == 4) steady = ledger.bytes_of(pair.a.ep());
+    }
+    CHECK(ledger.bytes_of(pair.a.ep()) == steady);
+}
+
+DEVICE_TEST("allocated windows: mappings leave room to operations that wait") {
+    RmaPair pair({{"ucd.ucx.direct", "yes"}, {"ucd.ucx.peer_memory", "1048576"}});
+    constexpr std::size_t large = 4 << 20; // 32 KiB are charged, of 64 for mappings, and 128 in all
+    AllocatedWindow first(pair.b, large), second(pair.b, large);
+    REQUIRE(becomes_direct(pair, &first.key, 1));
+    CHECK_FALSE(becomes_direct(pair, &second.key, 1));
+    for (const What what : every) {
+        RmaTestOperation operation(1);
+        CHECK_FALSE(is_direct(pair, what, operation, &second.key));
+        CHECK(operation.status() == UCS_OK);
+    }
+    first.end();
+    const AllocatedWindow third(pair.b, large);
+    CHECK(becomes_direct(pair, &third.key, 1));
+}
+
 DEVICE_TEST("allocated windows: of no bytes, and of more than there can be") {
     RmaPair pair(trusting);
     void *base = &pair;

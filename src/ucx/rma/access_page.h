@@ -47,6 +47,11 @@ public:
         return false;
     }
     void end() { shared_.in_use.store(0, std::memory_order_release); }
+    // Whether it is still granted. If not, it never will be again.
+    bool grants(uint64_t place, uint64_t generation) const {
+        return place < max_windows &&
+               shared_.windows[place].load(std::memory_order_relaxed) == generation;
+    }
 
 private:
     struct Shared {

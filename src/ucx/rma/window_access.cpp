@@ -147,22 +147,49 @@ void WindowAccess::take_grant(ucp_ep_h ep, std::string_view message) {
         given.grant.memory == WindowGrant::not_shared || !rma_.origin.uses(ep, given.grant.window))
         return;
     Claims &claims = claims_[ep];
-    claims.windows.erase(given.grant.window);
+    const uint64_t held = forget_gone(rma_.engine.links.to_owner(ep), claims, given.grant.window);
     constexpr uint64_t with_entry_and_page = sizeof(Claimed) + 64 + AccessPage::bytes;
-    given.charge = rma_.engine.ledger.take(
-        ep, with_entry_and_page + WindowMemory::cost_of_mapping(given.grant.bytes),
-        LedgerUse::request);
-    if (given.charge && claims.windows.size() < EndpointOrder::max_windows)
-        claims.windows[given.grant.window] = std::move(given);
+    const uint64_t bytes = with_entry_and_page + WindowMemory::cost_of_mapping(given.grant.bytes);
+    // Half of what there is, so that operations can still wait.
+    Ledger &ledger = rma_.engine.ledger;
+    if (claims.windows.size() >= EndpointOrder::max_windows ||
+        !ledger.is_possible(2 * (held + bytes), LedgerUse::request))
+        return;
+    given.charge = ledger.take(ep, bytes, LedgerUse::request);
+    if (given.charge) claims.windows[given.grant.window] = std::move(given);
+}
+
+uint64_t WindowAccess::forget_gone(Link *link, Claims &claims, const ContentId &window) {
+    // Without a page, no window was opened yet. The first grant's page is that of all.
+    if (const auto first = claims.windows.begin(); claims.page == nullptr && link != nullptr &&
+                                                   first != claims.windows.end() &&
+                                                   is_authentic(*link, first->second))
+        claims.page = AccessPage::open(link->passed(first->second.grant.descriptor));
+    uint64_t held = 0;
+    std::erase_if(claims.windows, [&](const auto &entry) {
+        const auto &[name, claimed] = entry;
+        const WindowGrant &grant = claimed.grant;
+        const bool is_gone =
+            name == window ||
+            (claims.page != nullptr && !claims.page->grants(grant.place, grant.generation));
+        if (is_gone && claimed.memory == nullptr && link != nullptr && is_authentic(*link, claimed))
+            link->close_passed(grant.memory, 1);
+        held += is_gone ? 0 : claimed.charge.bytes();
+        return is_gone;
+    });
+    return held;
+}
+
+bool WindowAccess::is_authentic(const Link &link, const Claimed &claimed) {
+    return claimed.grant.letters == WindowGrant::expected_letters &&
+           link.is_authentic(&claimed.grant, sizeof claimed.grant, claimed.mac);
 }
 
 // Returns whether the window may be accessed; nothing if its descriptors have not come yet.
 std::optional<bool> WindowAccess::open(Link &link, Claims &claims, Claimed &claimed) {
     const WindowGrant &grant = claimed.grant;
     if (claimed.memory != nullptr) return true;
-    if (grant.letters != WindowGrant::expected_letters ||
-        !link.is_authentic(&grant, sizeof grant, claimed.mac))
-        return false;
+    if (!is_authentic(link, claimed)) return false;
     const int page = link.passed(grant.descriptor), memory = link.passed(grant.memory);
     if (page < 0 || memory < 0) return std::nullopt;
     if (claims.page == nullptr) claims.page = AccessPage::open(page);

@@ -94,6 +94,10 @@ private:
     void say(ucp_ep_h ep, Verb verb, const void *data, std::size_t bytes);
     bool open_page(ucp_ep_h ep, Granted &granted);
     void forget_retired();
+    // Drops claims to windows that are gone, and an earlier claim to `window`. Returns the charges
+    // of those that stay.
+    uint64_t forget_gone(Link *link, Claims &claims, const ContentId &window);
+    static bool is_authentic(const Link &link, const Claimed &claimed);
     static std::optional<bool> open(Link &link, Claims &claims, Claimed &claimed);
     std::optional<Status> move_mapped(const CheckedArguments &arguments, ucp_ep_h ep,
                                       const ucd_layout_t &layout, Claimed &claimed);
