@@ -105,7 +105,8 @@ UCD_UCX_API int ucd_ucx_window_key(ucd_ucx_window_t window, ucd_ucx_window_key_t
 /* Frees *window (Ownership in ucd.h), with the memory of ucd_ucx_window_allocate. Later operations
  * on it fail, and so do those that have arrived but not begun. Returns: INVALID_ARG (also: an
  * operation is in progress on it, in which case nothing changes: make progress until it is
- * complete, or call ucd_ucx_lose_endpoint). */
+ * complete, or call ucd_ucx_lose_endpoint. Of an origin that is stopped at work in mapped memory,
+ * only the end of its process frees the window). */
 UCD_UCX_API int ucd_ucx_window_destroy(ucd_ucx_window_t *window);
 
 /* ---------------------------------------------------------------------------------------------- */
