@@ -296,6 +296,14 @@ def test_rounds_stay_within_the_budget():
         ucd_models.Redistribution({}, budget=0)
 
 
+def test_digests_tell_rounds_apart():
+    """Arrays as a whole, of which a round has five or four."""
+    ranks = [ucd_models.Distribution((1024,), 1, ucd_models.Replicate(), ranks=[rank]) for rank in (0, 1)]
+    five, again, four = [ucd_models.Redistribution({n: (*ranks, 'float32') for n in 'abcde'}, budget=n * 8192) for n in (5, 5, 4)]
+    assert (len(five), len(four)) == (1, 2)
+    assert five.digest() == again.digest() != four.digest()
+
+
 def test_rounds_are_filled():
     """Of few ranks, what is kept takes no room, and parts of arrays share rounds."""
     shapes = {'a': (96, 4096), 'b': (4096, 64), 'c': (640, 640), 'd': (64,), 'e': (2000, 130)}

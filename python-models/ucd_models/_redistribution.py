@@ -93,12 +93,11 @@ class Redistribution:
         """A hash of the redistribution, and of whether it is made without messages, by which ranks compare theirs."""
         import hashlib
 
-        text = repr((direct, self.saturate)) + repr([
-            (name, cut, r.source, r.target, r.element.name or r.element.size, r.target_element.name or r.target_element.size)
-            for members in self._rounds
-            for name, cut in members
-            for r in [self.routings[name]]
-        ])
+        def said(name: str, cut: Cut) -> tuple[Any, ...]:
+            r = self.routings[name]
+            return name, cut, r.source, r.target, r.element.name or r.element.size, r.target_element.name or r.target_element.size
+
+        text = repr((direct, self.saturate, [[said(*member) for member in members] for members in self._rounds]))
         return hashlib.sha256(text.encode()).digest()
 
     def prepare(
