@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -17,6 +18,9 @@ class Engine(Protocol):
     """All ranks, in the order of gather."""
     in_stream: bool
     """Whether messages follow the work in the current stream. After settle."""
+    number: int
+    """Of the move, among those of this engine's ranks. Set after the first gather. Messages that another move has given up
+    are told from those of this one by it, where messages have tags."""
 
     def gather(self, mine: bytes, like: Any) -> list[bytes]:
         """The bytes of all ranks, which have as many each. like: an array of this rank, if it has one."""
@@ -40,6 +44,22 @@ class Execution(Protocol):
 
     def run(self) -> None:
         """Moves what the arrays hold now: as Redistribution.execute."""
+
+
+_last = 0
+_counting = threading.Lock()
+
+
+def next_number() -> int:
+    """More than each number that this rank knows of a move."""
+    return _last + 1
+
+
+def count(number: int) -> None:
+    """A move has this number, which is that of all its ranks."""
+    global _last
+    with _counting:
+        _last = max(_last, number)
 
 
 # Memory of messages that were given up, which an engine may still read and write, and their requests.

@@ -9,7 +9,7 @@ import ucd
 from ucd import interop
 from ucd_models._agreement import agreed, attempted
 from ucd_models._direct import Direct
-from ucd_models._engine import Engine, Wait, given_up
+from ucd_models._engine import Engine, Wait, count, given_up, next_number
 from ucd_models._errors import Naming
 from ucd_models._launches import Moves
 from ucd_models._overlap import Place, require_apart
@@ -88,7 +88,11 @@ class Exchange:
         problem = problem or attempted(self._check)
         if not direct:
             problem = problem or attempted(self._prepare)
-        others = agreed(engine, plan.digest(direct) + self._memory, problem, self._like)
+        number = next_number().to_bytes(8, 'little')
+        said = agreed(engine, number + plan.digest(direct) + self._memory, problem, self._like)
+        engine.number = max([int.from_bytes(one[:8], 'little') for one in said])
+        count(engine.number)
+        others = [one[8:] for one in said]
         if len({other[:-1] for other in others}) > 1:
             raise ValueError('the ranks have different redistributions: names, distributions, dtypes, budgets, or direct')
         engine.settle(frozenset({'device' if other.endswith(b'd') else 'host' for other in others if not other.endswith(b'-')}))

@@ -18,6 +18,7 @@ class MpiEngine:
     """An mpi4py communicator. timeout: of each message, in seconds; None: MPI decides."""
 
     in_stream = False
+    number = 0
 
     def __init__(self, comm: Any, timeout: float | None) -> None:
         self.comm = comm
@@ -46,11 +47,14 @@ class MpiEngine:
     def post(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> list[tuple[list[int], Wait]]:
         from mpi4py import MPI
 
+        # From the greatest tag down: programs have small ones.
+        greatest = MPI.COMM_WORLD.Get_attr(MPI.TAG_UB)
+        tag = greatest - self.number % (greatest + 1)
         started: list[tuple[list[int], Wait]] = []
         for peers, start in ((receives, self.comm.Irecv), (sends, self.comm.Isend)):
             for peer, whole in peers.items():
                 for piece in _pieces(whole):
-                    begin = functools.partial(start, [piece, MPI.BYTE], peer)
+                    begin = functools.partial(start, [piece, MPI.BYTE], peer, tag)
                     started.append(started_with(peer, begin, self._wait))
         return started
 

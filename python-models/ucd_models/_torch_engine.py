@@ -16,6 +16,7 @@ class TorchEngine:
     group's. NCCL has the group's always: to wait for a message would hold up the thread, not the stream."""
 
     in_stream = False
+    number = 0  # a group that has lost a message is broken
 
     def __init__(self, group: Any, timeout: float | None) -> None:
         self._dist = sys.modules['torch.distributed']

@@ -61,6 +61,7 @@ class UcxMessages:
     """The messages of a move over an engine, each with a time-out in seconds. None: UCX decides."""
 
     in_stream = False
+    number = 0
 
     def __init__(self, engine: UcxEngine, timeout: float | None) -> None:
         self.rank = engine.rank
@@ -82,8 +83,8 @@ class UcxMessages:
         started: list[tuple[list[int], Wait]] = []
         for peers, start in ((receives, worker.receive), (sends, worker.send)):
             for peer, whole in peers.items():
-                # Messages from one rank to another are matched in their order, by the sender's rank.
-                tag = self.rank if peers is sends else peer
+                # Messages of a move from one rank to another are matched in their order, by the sender's rank.
+                tag = self.number % 2**32 << 32 | (self.rank if peers is sends else peer)
                 begin = functools.partial(self._begin, start, peer, whole, tag)
                 started.append(started_with(peer, begin, self._wait))
         if sends:  # of all endpoints together
