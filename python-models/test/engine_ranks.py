@@ -2,6 +2,7 @@
 outcome by NumPy. Arguments: mpi4py, torch or ucx; and "killed" if rank 1 is to be killed in a move."""
 
 import contextlib
+import functools
 import os
 import pathlib
 import signal
@@ -259,6 +260,9 @@ def with_scales(via, me, world):
             call = lambda move=move, mine=mine, into=into: move.execute(via, {'a': mine}, {'a': of_library(into)}, timeout=60)
             check_told(call, None if lacking is None else 'which has no scales of it', lacking)
             assert (into == (parts_of(after, columns)[me] if lacking is None else 0)).all(), (source, lacking)
+            if lacking is None:
+                sources = None if me == 0 else {'a': mine}
+                check_told(functools.partial(move.execute, via, sources, {'a': of_library(into)}, timeout=60), 'NoneType', 0)
 
 
 def killed_rank(via, me, world):

@@ -72,6 +72,8 @@ def main():
     refused(me, sync, trained, longer, f"targets['{norm}'] has shape")
     doubled = {**into, norm: into['model.layers.0.input_layernorm.weight']} if me == 3 else into
     refused(me, sync, trained, doubled, 'has bytes in common with')
+    refused(me, sync, None if me == 0 else trained, into, 'NoneType')
+    refused(me, sync, trained, None if me == 2 else into, 'NoneType')
     dist.barrier()
     print(f'rank {me} is right', flush=True)
     os._exit(0)

@@ -104,7 +104,8 @@ class ScaledRun:
         self._scaled = scaled
         self._rank = rank
         self._saturate = saturate
-        self.arrays: tuple[dict[str, Any], dict[str, Any]] = (dict(given[0]), dict(given[1]))
+        self._given = given
+        self.arrays: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
         self._moves: tuple[list[KernelMove], list[KernelMove]] = ([], [])
         self._written: list[Any] = []
         self._move: Execution | None = None
@@ -112,6 +113,7 @@ class ScaledRun:
         self.direct_peers: tuple[int, ...] = ()
 
     def _prepare(self) -> None:
+        self.arrays = dict(self._given[0]), dict(self._given[1])
         for name, of_array in self._scaled.items():
             side = of_array.side
             held = (of_array.routing.source, of_array.routing.target)[side]

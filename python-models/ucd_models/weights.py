@@ -8,9 +8,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ucd_models._engine import Execution
@@ -177,8 +178,9 @@ class Sync:
     ) -> Execution:
         """As Redistribution.prepare, with the parameters that this rank has. DTensors stand for their local arrays, and none
         of them needs a gradient here."""
-        sources = {name: _local(p) for name, p in trained.items() if name not in self._dropped}
-        return self.redistribution.prepare(engine, sources, self.targets(served, engine_of(engine, None).rank), **others)
+        rank = engine_of(engine, None).rank
+        sources = _Later(lambda: {name: _local(p) for name, p in trained.items() if name not in self._dropped})
+        return self.redistribution.prepare(engine, sources, _Later(lambda: self.targets(served, rank)), **others)
 
     def execute(self, engine: Any, trained: Mapping[str, Any], served: Mapping[str, Any], **others: Any) -> None:
         """As Redistribution.execute: prepare, and run once."""
@@ -190,8 +192,28 @@ def _local(parameter: Any) -> Any:
     return array.to_local() if hasattr(array, 'to_local') else array
 
 
+class _Later(Mapping[str, Any]):
+    """A mapping that is made when it is asked for: what is wrong with it is found where all ranks hear of it."""
+
+    def __init__(self, make: Callable[[], Mapping[str, Any]]) -> None:
+        self._make = make
+
+    @functools.cached_property
+    def _made(self) -> Mapping[str, Any]:
+        return self._make()
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._made[name]
+
+
 class _Targets(Mapping[str, Any]):
-    """Views, each made when it is asked for: what is wrong with one is found where all ranks hear of it."""
+    """Views, each made when it is asked for, for the same reason."""
 
     def __init__(self, places: Mapping[str, _Place], parts: _Parts, served: Mapping[str, Any], rank: int, experts: int) -> None:
         """experts: how many a rank has, if it has them as a whole."""
