@@ -117,11 +117,14 @@ def random_distribution(rng, shape, most_ranks, world=None):
 
 
 def random_tensors(rng, world, end):
-    """What a Redistribution of four arrays is given, for ranks of one world, and the arrays as a whole. Lengths are
+    """What a Redistribution of four arrays, and of one number, is given, for ranks of one world, and the arrays as a whole. Lengths are
     below `end`."""
     tensors, fields = {}, {}
     for name in '0123':
         shape = tuple(int(n) for n in rng.integers(1, end, rng.integers(1, 4)))
         tensors[name] = *[random_distribution(rng, shape, world, world) for _ in range(2)], 'float32'
         fields[name] = (rng.standard_normal(shape) * 1e3).astype('f4')
+    chosen = [[int(rank) for rank in rng.permutation(world)[: rng.integers(1, world + 1)]] for _ in range(2)]
+    tensors['number'] = *[ucd_models.Distribution((), len(ranks), ucd_models.Replicate(), ranks) for ranks in chosen], 'float32'
+    fields['number'] = np.array(rng.standard_normal(), 'f4')
     return tensors, fields

@@ -99,7 +99,8 @@ class Fan(NamedTuple):
             begin += runs[0][side] * stride
             made = along(made, runs, side, stride, runs[0][side])
         if self.number > 1:
-            made = ucd.Type.hvector(self.number, 1, self.shifts[side] * strides[self.axis], made)
+            step = self.shifts[side] * strides[self.axis] if self.shifts[side] else 0  # arrays may have no dimension
+            made = ucd.Type.hvector(self.number, 1, step, made)
         return ucd.Type.hindexed_block(1, [begin], made) if begin else made
 
 
