@@ -282,3 +282,22 @@ def test_what_scales_refuse():
     bad = Cache.of(np.ones((4, 4, 3, 1), 'f4'), 'page token head dim')
     with pytest.raises(ValueError, match='a cache of scales'):
         relayout(wide, small, [0], [0], convert=True, scale=bad)
+    # Heads of the scales that are split: a stride for all would leave them.
+    small = Cache(Format.of_shapes('float8_e4m3fn', 'page token head dim', (4, 2, 6, 8)), [np.zeros((4, 2, 6, 8), 'u1')])
+    wide = Cache.of(np.zeros((4, 2, 6, 8), 'f4'), 'page token head dim')
+    split = Cache.of(np.ones((4, 2, 2, 3, 1), 'f4'), 'page head token head dim')
+    with pytest.raises(ucd.NotSupported, match='heads of scales are split'):
+        relayout(small, wide, [0], [0], convert=True, scale=split)
+    # Tensors of 1, 6 and 1 dims: the second begins in a block of 4 dims, which is no matter unless dims are split.
+    lengths, stored = (1, 6, 1), np.arange(56, 72, dtype='u1').reshape(2, 8)
+    several = [np.ascontiguousarray(part) for part in np.split(stored, [1, 7], axis=1)]
+    several = [np.stack([part] * 2) for part in several]  # two pages
+    small = Cache(Format.of_shapes('float8_e4m3fn', 'page token dim', [[(2, 2, n) for n in lengths]], lists=('layer', 'dim')), several)
+    scales = Cache.of([np.tile(np.array([1, 2], 'f4'), (2, 2, 1))], 'page token dim')
+    wide = Cache.of([[np.zeros((2, 2, n), 'f4') for n in lengths]], 'page token dim', lists=('layer', 'dim'))
+    relayout(small, wide, [0], [1], convert=True, scale=scales)
+    expected = oracle.converted(stored, 'float8_e4m3fn', 'float32', np.repeat(np.array([[1, 2]] * 2, 'f4'), 4, 1))
+    assert (bits_of('float32', np.concatenate([array[1] for array in wide.arrays], 1)) == expected).all()
+    pairs = Cache.of([[np.zeros((2, n // 2 or 1, 2, min(n, 2)), 'f4') for n in lengths]], 'page dim token dim', lists=('layer', 'dim'))
+    with pytest.raises(ucd.NotSupported, match='blocks of 4 dims from dim 1 of one on, which are split into 2'):
+        relayout(small, pairs, [0], [0], convert=True, scale=scales)

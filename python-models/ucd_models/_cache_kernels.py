@@ -108,10 +108,11 @@ class Part(NamedTuple):
                     step = _stride_at(scale.head, inner)
                 elif scale.dim and inner % scale.block == 0:
                     step = inner // scale.block * scale.dim
-                elif scale.dim and scale.block % inner == 0:
+                elif scale.dim and scale.block % inner == 0 and scale.phase % inner == 0:
                     block, phase, step = scale.block // inner, scale.phase // inner, scale.dim
                 elif scale.dim:
-                    raise ucd.NotSupported(f'blocks of {scale.block} dims, which are split into {inner}')
+                    begin = f' from dim {scale.phase} of one on' if scale.phase else ''
+                    raise ucd.NotSupported(f'blocks of {scale.block} dims{begin}, which are split into {inner}')
                 digits.append(Digit(*factor, block, phase, step))
                 inner *= factor.size
         return digits
@@ -166,13 +167,13 @@ class Part(NamedTuple):
         if len(found) != 1 or found[0].size('head') != heads[1] - heads[0] or found[0].size('dim') != dims[1] - dims[0]:
             raise ucd.NotSupported('the scales of values in one tensor are in several')
         part = found[0]
-        steps = [part.split(axis) for axis in ('token', 'dim')]
-        if max(map(len, steps)) > 1:
-            raise ucd.NotSupported('tokens or dims of scales are split')
-        token, dim = [split[0][1] if split else 0 for split in steps]
+        splits = [part.split(axis) for axis in ('token', 'dim', 'head')]
+        if max(map(len, splits)) > 1:
+            raise ucd.NotSupported('tokens, dims or heads of scales are split')
+        token, dim = [split[0][1] if split else 0 for split in splits[:2]]
         _require_inside(scales, part)
         address = interop.address(scales.arrays[part.address]) + part.offset
-        head = part.split('head') if sizes['head'] > 1 else ()
+        head = splits[2] if sizes['head'] > 1 else ()
         return _ScaleAt(address, 1.0, head, block, piece.dim % block, dim, side, part.page_stride, token)
 
 
