@@ -142,6 +142,16 @@ def test_what_rules_refuse():
     sync = weights.Sync(twice, {'a': pair}, 2)
     with pytest.raises(ValueError, match="'c' has 5 indices; its sources have 4"):
         sync.targets({'c': np.zeros((5, 4), 'f4')}, 0)['a']
+    # Experts that no parameter fills.
+    of_expert = {n: (f'x.block_sparse_moe.experts.{n}.w2.weight', pair) for n in range(4)}
+    for given, experts, missing in (((0, 1, 3), 0, 2), ((0, 1, 3), 4, 2), ((0, 1), 4, 2), ((1, 2), 0, 0)):
+        with pytest.raises(ValueError, match=f"'x.block_sparse_moe.experts.w2_weight' has no source for expert {missing}"):
+            weights.Sync(weights.MIXTRAL, dict([of_expert[n] for n in given]), 2, experts=experts)
+    for experts, held in ((0, 4), (4, 2)):
+        whole = weights.Sync(weights.MIXTRAL, dict(of_expert.values()), 2, experts=experts)
+        for count in (held - 1, held + 1):
+            with pytest.raises(ValueError, match=f'has {count} experts; its sources have {held} for a rank'):
+                whole.targets({'x.block_sparse_moe.experts.w2_weight': np.zeros((count, 8, 4), 'f4')}, 0)[of_expert[0][0]]
     assert list(sync.targets({'c': 1, 'd': 2}, 5)) == ['d'] and sync.targets({'d': 2}, 0)['d'] == 2
 
 

@@ -99,7 +99,8 @@ class Sync:
               the others, in their order. 0: tensor parallelism splits each expert
     others    convert, saturate and budget, as those of Redistribution
 
-    Raises ValueError if a parameter has no rule, two have one place, or a rule names a unit that `units` does not have.
+    Raises ValueError if a parameter has no rule, two have one place, an expert has no parameters, or a rule names a unit that
+    `units` does not have.
     """
 
     def __init__(
@@ -132,9 +133,22 @@ class Sync:
                 raise ValueError(f'{name!r} and another parameter have one place in {place.target!r}')
             beside.append(place)
             self._places[name] = place
+        self._held_experts = self._experts_of_targets()
         self.redistribution = Redistribution(
             {name: (before[name][0], place.held, before[name][1]) for name, place in self._places.items()}, **others
         )
+
+    def _experts_of_targets(self) -> dict[str, int]:
+        """Of each target that has experts, how many are on a rank. Raises ValueError if one is missing."""
+        found: dict[str, set[int]] = defaultdict(set)
+        for target, expert in self._parts:
+            if expert is not None:
+                found[target].add(expert)
+        for target, numbers in found.items():
+            missing = set(range(self._experts or max(numbers) + 1)) - numbers
+            if missing:
+                raise ValueError(f'{target!r} has no source for expert {min(missing)}')
+        return {target: len(numbers) // (self._mesh[1] if self._experts else 1) for target, numbers in found.items()}
 
     def _placed(self, rules: Sequence[Rule], name: str, shape: tuple[int, ...]) -> _Place | None:
         for rule in rules:
@@ -171,7 +185,7 @@ class Sync:
 
     def targets(self, served: Mapping[str, Any], rank: int) -> Mapping[str, Any]:
         """By the names of sources, the views of a rank's served parameters that they go to. Names that no rule fills stay."""
-        return _Targets(self._places, self._parts, served, rank, self._experts // self._mesh[1])
+        return _Targets(self._places, self._parts, served, rank, self._held_experts)
 
     def prepare(
         self, engine: Any, trained: Mapping[str, Any], served: Mapping[str, Any], **others: Any
@@ -215,8 +229,10 @@ class _Later(Mapping[str, Any]):
 class _Targets(Mapping[str, Any]):
     """Views, each made when it is asked for, for the same reason."""
 
-    def __init__(self, places: Mapping[str, _Place], parts: _Parts, served: Mapping[str, Any], rank: int, experts: int) -> None:
-        """experts: how many a rank has, if it has them as a whole."""
+    def __init__(
+        self, places: Mapping[str, _Place], parts: _Parts, served: Mapping[str, Any], rank: int, experts: Mapping[str, int]
+    ) -> None:
+        """experts: by target, how many a rank has."""
         self._parts, self._served, self._rank, self._experts = parts, served, rank, experts
         filled = {place.target for place in places.values()}
         self._places: dict[str, _Place | None] = dict.fromkeys([name for name in served if name not in filled])
@@ -240,7 +256,10 @@ class _Targets(Mapping[str, Any]):
     def _view(self, place: _Place) -> Any:
         array = _local(self._served[place.target])
         if place.expert is not None:
-            array = array[place.expert % self._experts if self._experts else place.expert]
+            held = self._experts[place.target]
+            if len(array) != held:
+                raise ValueError(f'{place.target!r} has {len(array)} experts; its sources have {held} for a rank')
+            array = array[place.expert % held]
         axis, beside = place.rule.split, self._parts[place.target, place.expert]
         if axis is None:
             return array
