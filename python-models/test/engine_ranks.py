@@ -263,6 +263,9 @@ def with_scales(via, me, world):
             if lacking is None:
                 sources = None if me == 0 else {'a': mine}
                 check_told(functools.partial(move.execute, via, sources, {'a': of_library(into)}, timeout=60), 'NoneType', 0)
+                folded = np.lib.stride_tricks.as_strided(into.copy(), into.shape, (0, into.itemsize))
+                targets = {'a': of_library(folded if me == 0 else into.copy())}
+                check_told(functools.partial(move.execute, via, {'a': mine}, targets, timeout=60), 'several indices for one place', 0)
 
 
 def killed_rank(via, me, world):

@@ -289,3 +289,21 @@ def test_what_redistributions_refuse():
         with pytest.raises(ValueError, match=sentence):
             move = ucd_models.Redistribution({'w': (held, held, dtype)}, convert=convert, scales=scales)
             move.execute(None, {'w': [np.zeros((2, 6), 'f4')] * 2}, {'w': [np.zeros((2, 6), 'u1')] * 2})
+
+
+def test_targets_of_redistributions_that_share_bytes_are_refused():
+    """Though memory of their own stands for those that are converted behind the move."""
+    held = ucd_models.Distribution((4,), 1, ucd_models.Replicate())
+    move = ucd_models.Redistribution({n: (held, held, 'float8_e4m3fn') for n in 'ab'}, convert='float32', scales={'a': 2.0})
+    sources, memory = {n: [np.full(4, 56, 'u1')] for n in 'ab'}, np.full(16, 56, 'u1')
+    targets = {n: [np.zeros(4, 'f4')] for n in 'ab'}
+    for sentence, given, into in (
+        (r"targets\['b'\]\[0\] is written, and has bytes in common with targets\['a'\]\[0\]", {}, {'b': targets['a']}),
+        (r"targets\['a'\]\[0\] is written, and has bytes .* sources\['b'\]\[0\]", {'b': [memory[:4]]}, {'a': [memory.view('f4')]}),
+        ('several indices for one place', {}, {'a': [np.lib.stride_tricks.as_strided(np.zeros(1, 'f4'), (4,), (0,))]}),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            move.execute(None, sources | given, targets | into)
+    assert not any(array.any() for arrays in targets.values() for array in arrays) and (memory == 56).all()
+    move.execute(None, sources, targets)
+    assert (targets['a'][0] == 2).all() and (targets['b'][0] == 1).all()

@@ -73,8 +73,10 @@ class Exchange:
         targets: Mapping[str, Any],
         direct: bool,
         problem: Exception | None,
+        places: Mapping[str, Place] | None = None,
     ) -> None:
-        """direct: whether ranks access each other's memory. problem: of this rank's arguments, found before.
+        """direct: whether ranks access each other's memory. problem: of this rank's arguments, found before. places: as
+        ScaledRun has them.
 
         What this rank alone cannot do, the others hear of before they wait for its messages: nothing raises but what
         all ranks raise."""
@@ -85,7 +87,7 @@ class Exchange:
         self._memory = b'-'
         self._direct: Direct | None = None
         self.direct_peers: tuple[int, ...] = ()
-        problem = problem or attempted(self._check)
+        problem = problem or attempted(lambda: self._check(places))
         if not direct:
             problem = problem or attempted(self._prepare)
         number = next_number().to_bytes(8, 'little')
@@ -102,7 +104,7 @@ class Exchange:
             self.direct_peers = self._direct.peers
             agreed(engine, b'', attempted(self._prepare), self._like)
 
-    def _check(self) -> None:
+    def _check(self, in_their_place: Mapping[str, Place] | None) -> None:
         """Finds the strides of the arrays that have routes, by side and name; one of this rank's arrays; and where they
         are."""
         places: tuple[list[Place], list[Place]] = ([], [])
@@ -124,7 +126,7 @@ class Exchange:
                     raise ValueError(f'{what} is missing')
                 places[side].append(of_array.place_of(array, side, rank, what))
                 self._strides[side, name] = places[side][-1].strides
-        require_apart(places[1], places[0])
+        require_apart(places[1], places[0], in_their_place)
 
     def _prepare(self) -> None:
         """Gets the memory for messages, and plans packing and unpacking, and what needs no message."""

@@ -42,7 +42,7 @@ def execution_of(
             return Local(plan, sources, targets)
         if scaled.problem:
             raise scaled.problem
-        return scaled.around(Local(plan, *scaled.arrays), True)
+        return scaled.around(Local(plan, *scaled.arrays, scaled.places), True)
     problem = attempted(lambda: _require_time_out(timeout))
     via = engine_of(engine, None if problem else timeout)
     scaled = plan.scaled(via.rank, sources, targets)
@@ -51,7 +51,7 @@ def execution_of(
         sources, targets = scaled.arrays
     if direct and isinstance(via, UcxMessages):
         direct, problem = False, problem or ValueError('direct needs torch.distributed or mpi4py; for a UcxEngine, set ucd.ucx.direct')
-    move = Exchange(plan, via, sources, targets, direct, problem)
+    move = Exchange(plan, via, sources, targets, direct, problem, scaled and scaled.places)
     return move if scaled is None else scaled.around(move, via.in_stream)
 
 

@@ -16,10 +16,12 @@ from ucd_models._routing import Routing, routing
 
 
 def _copies(
-    of_arrays: Iterable[tuple[Routing, tuple[Sequence[Any], Sequence[Any]], tuple[str, str]]], meaning: Meaning | None = None
+    of_arrays: Iterable[tuple[Routing, tuple[Sequence[Any], Sequence[Any]], tuple[str, str]]],
+    meaning: Meaning | None = None,
+    in_their_place: Mapping[str, Place] | None = None,
 ) -> list[tuple[bool, Any, Any, ucd.Type, ucd.Type]]:
     """The copies of all routes: whether one converts, both arrays, and their types. of_arrays: for each array, what the ranks of
-    both sides have, and what that is called. meaning: as Routing.place_of."""
+    both sides have, and what that is called. meaning: as Routing.place_of. in_their_place: as require_apart."""
     copies = []
     places: tuple[dict[tuple[str, int], Place], dict[tuple[str, int], Place]] = ({}, {})
     for of_array, arrays, names in of_arrays:
@@ -37,7 +39,7 @@ def _copies(
                 types.append(route._type(side, places[side][key].strides))
             copies.append((of_array.converts, arrays[0][at[0]], arrays[1][at[1]], types[0], types[1]))
     # All types are made first: an array of a wrong shape leaves the others as they were.
-    require_apart(places[1].values(), places[0].values())
+    require_apart(places[1].values(), places[0].values(), in_their_place)
     return copies
 
 
@@ -46,14 +48,17 @@ class Local:
 
     direct_peers: tuple[int, ...] = ()
 
-    def __init__(self, plan: Plan, sources: Mapping[str, Any], targets: Mapping[str, Any]) -> None:
+    def __init__(
+        self, plan: Plan, sources: Mapping[str, Any], targets: Mapping[str, Any], places: Mapping[str, Place] | None = None
+    ) -> None:
+        """places: as ScaledRun has them."""
         require_known(plan.routings, sources, targets)
         of_arrays = [
             (of_array, (sources[name], targets[name]), (f'sources[{name!r}]', f'targets[{name!r}]'))
             for name, of_array in plan.routings.items()
         ]
         self._moves: dict[tuple[str, str], Moves] = {}
-        for converts, a, b, send, receive in _copies(of_arrays):
+        for converts, a, b, send, receive in _copies(of_arrays, in_their_place=places):
             moves = self._moves.setdefault((ucd.memory(a), ucd.memory(b)), Moves(plan.saturate))
             moves.add(converts, 'copy', a, b, send, 1, receive, 1)
         for moves in self._moves.values():

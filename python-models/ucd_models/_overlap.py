@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from ucd import interop
@@ -62,9 +62,11 @@ def meeting(ranges: Iterable[tuple[int, int, What]]) -> Iterator[tuple[What, Wha
         open_ranges.append((high, what))
 
 
-def require_apart(written: Iterable[Place], read: Iterable[Place]) -> None:
-    """Raises ValueError if one of the arrays that are written has a byte in common with another one of all."""
-    written = list(written)
+def require_apart(written: Iterable[Place], read: Iterable[Place], in_their_place: Mapping[str, Place] | None = None) -> None:
+    """Raises ValueError if one of the arrays that are written has a byte in common with another one of all.
+
+    in_their_place: the places of arrays that are meant instead of those of the same name."""
+    written, read = [[(in_their_place or {}).get(place.what, place) for place in some] for some in (written, read)]
     for place in written:
         if place.folds():
             raise ValueError(f'{place.what} is written, and has several indices for one place')

@@ -13,6 +13,7 @@ from ucd import interop
 from ucd_models._agreement import attempted
 from ucd_models._engine import Execution
 from ucd_models._kernel_moves import SMALL, Digit, KernelMove, Member, one_memory
+from ucd_models._overlap import Place
 from ucd_models._placements import arithmetic
 from ucd_models._routing import Routing, common
 from ucd_models._scales import Scales, require_scalable
@@ -36,15 +37,15 @@ class Scaled(NamedTuple):
     def small(self) -> ucd.Type:
         return (self.routing.target_element, self.routing.element)[self.side]
 
-    def converted(self, array: Any, rank: int, saturate: bool, what: str) -> tuple[Any, KernelMove | None]:
-        """Memory for the floats of 8 bits of a rank's local array, and what converts them."""
+    def converted(self, array: Any, rank: int, saturate: bool, what: str) -> tuple[Any, KernelMove | None, Place]:
+        """Memory for the floats of 8 bits of a rank's local array, what converts them, and where the array lies."""
         if self.scales is None:
             raise ValueError(f'{what} is converted on this rank, which has no scales of it')
         side, routing = self.side, self.routing
         place = routing.place_of(array, side, rank, what)
         small = interop.new_bytes(array, math.prod(place.shape)).reshape(place.shape)
         if 0 in place.shape:
-            return small, None
+            return small, None, place
         interop.placed(array, side == 1)  # raises if a target is read-only
         scales = self.scales.placed(routing.source.shape)
         like = one_memory([array, *self.scales.arrays()])
@@ -55,7 +56,7 @@ class Scaled(NamedTuple):
             strides, addresses = strides[::-1], addresses[::-1]
         members = list(_members(spans, addresses, strides, scales))
         kept = array, small, self.scales
-        return small, KernelMove(routing.element, routing.target_element, saturate, members, like, kept)
+        return small, KernelMove(routing.element, routing.target_element, saturate, members, like, kept), place
 
     def _spans(self, rank: int, blocks: Sequence[tuple[int, int]]) -> list[list[tuple[int, int, int, int, int]]]:
         """For each dimension, the indices of the local array in spans: global and local index of the first block, how long
@@ -106,6 +107,8 @@ class ScaledRun:
         self._saturate = saturate
         self._given = given
         self.arrays: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+        self.places: dict[str, Place] = {}
+        """Of arrays that others stand for in `arrays`, by the name that messages have for them."""
         self._moves: tuple[list[KernelMove], list[KernelMove]] = ([], [])
         self._written: list[Any] = []
         self._move: Execution | None = None
@@ -131,7 +134,7 @@ class ScaledRun:
             ]
 
     def _converted(self, of_array: Scaled, array: Any, rank: int, what: str) -> Any:
-        small, move = of_array.converted(array, rank, self._saturate, what)
+        small, move, self.places[what] = of_array.converted(array, rank, self._saturate, what)
         if move is not None:
             self._moves[of_array.side].append(move)
             if of_array.side == 1:
