@@ -134,6 +134,12 @@ def test_all_dtypes_open(tmp_path):
     assert len(of_numpy) == 13 and all(made.entries[dtype].dtype == dtype for dtype in of_numpy)
     with pytest.raises(ValueError, match='no dtype for >f8'):
         ucd_models.Safetensors.create(tmp_path / 'made', {'a': ('>f8', (2,))})
+    # A file that is there stays if the new one would not be read.
+    was = (tmp_path / 'made').read_bytes()
+    for tensors, metadata in (({'a': ('F32', (2,))}, {'step': 3}), ({'a': ('F32', (-2,))}, None), ({'__metadata__': ('F32', (2,))}, None)):
+        with pytest.raises(ValueError, match='made: it'):
+            ucd_models.Safetensors.create(tmp_path / 'made', tensors, metadata)
+        assert (tmp_path / 'made').read_bytes() == was
     assert (tmp_path / 'copies').read_bytes()[-len(data) :] == data
     for dtype in ('F8_E8M0', 'F8_E4M3FNUZ', 'F8_E5M2FNUZ'):
         with pytest.raises(ucd.NotSupported, match='cannot be converted'):

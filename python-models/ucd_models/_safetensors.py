@@ -93,7 +93,7 @@ class Safetensors(Mapping[str, Any]):
 
         tensors has a dtype and a shape for each name. A dtype is safetensors' name, or anything that
         numpy.dtype takes. A file that is there is overwritten. Raises ValueError if safetensors has
-        no such dtype.
+        no such dtype, or the header would be refused when the file is read: then no file is touched.
         """
         header: dict[str, Any] = {'__metadata__': dict(metadata)} if metadata else {}
         at = 0
@@ -104,9 +104,14 @@ class Safetensors(Mapping[str, Any]):
             at = stop
         text = json.dumps(header).encode()
         text += b' ' * (-len(text) % _ALIGNMENT)
+        text = len(text).to_bytes(8, 'little') + text
+        try:  # before a file that is there is lost
+            read_header(lambda begin, count: text[begin : begin + count], len(text) + at)
+        except ValueError as e:
+            raise ValueError(f'{os.fspath(path)}: {e}') from None
         with os.fdopen(open_regular(os.fspath(path), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)[0], 'wb') as file:
-            file.write(len(text).to_bytes(8, 'little') + text)
-            file.truncate(8 + len(text) + at)
+            file.write(text)
+            file.truncate(len(text) + at)
         made = cls.__new__(cls)
         made._open(os.fspath(path), writable=True)
         return made
