@@ -413,3 +413,17 @@ def test_targets_that_share_bytes_are_refused():
     with pytest.raises(ValueError, match=r'out\[0\] is written, and has bytes in common with arrays\[0\]'):
         ucd_models.redistribute([memory[:16].reshape(4, 4), memory[16:].reshape(4, 4)], halves, columns, [memory[:16].reshape(8, 2), one[:, :2]])
     assert memory.tolist() == list(range(32)) and not one.any()
+
+
+def test_arrays_without_routes_may_be_none():
+    """The first one, too: ranks that have the same take turns in sending."""
+    x = np.arange(4.0)
+    for most in range(1, 4):
+        source = ucd_models.Distribution((4,), most, ucd_models.Replicate())
+        for rank in range(3):
+            target = ucd_models.Distribution((4,), 1, ucd_models.Replicate(), ranks=[rank])
+            sending = {route.source for route in ucd_models.routing(source, target, 'f8').routes}
+            given = [x if place in sending else None for place in range(most)]
+            assert ucd_models.redistribute(given, source, target)[0].tolist() == x.tolist()
+    with pytest.raises(ValueError, match='arrays has no array'):
+        ucd_models.redistribute([None], *[ucd_models.Distribution((4,), 1, ucd_models.Replicate())] * 2)

@@ -78,7 +78,7 @@ def redistribute(
     hints: ucd.Hints | None = None,
 ) -> Sequence[Any]:
     """Moves an array from one distribution to another within this process, and returns the arrays of
-    the target's ranks: out, or new ones of the library and memory of arrays[0].
+    the target's ranks: out, or new ones of the library and memory of the first of arrays that is not None.
 
     arrays has what each rank of the source has, in the order of the mesh; memory-mapped files will do. An entry may
     be None where no route begins or ends. Arrays have the local shapes, and any strides. Done on return.
@@ -87,10 +87,13 @@ def redistribute(
     common with another array; NotSupported if elements differ in byte order or in the unit of dates; and what ucd.copy
     raises.
     """
-    element = interop.Element(*interop.described(arrays[0])[1:])
+    like = next((array for array in arrays if array is not None), None)
+    if like is None:
+        raise ValueError('arrays has no array')
+    element = interop.Element(*interop.described(like)[1:])
     of_array = routing(source, target, element.type)
     if out is None:
-        out = [interop.new_like(arrays[0], target.local_shape(rank)) for rank in target.ranks]
+        out = [interop.new_like(like, target.local_shape(rank)) for rank in target.ranks]
     for _, a, b, send, receive in _copies([(of_array, (arrays, out), ('arrays', 'out'))], meaning_of(element)):
         ucd.copy_bytes(a, b, src_type=send, dst_type=receive, hints=hints, wait=True)
     return out
