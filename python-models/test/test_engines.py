@@ -304,6 +304,25 @@ def test_digests_tell_rounds_apart():
     assert five.digest() == again.digest() != four.digest()
 
 
+def test_arrays_without_elements_are_nowhere():
+    """On a device they would count as the host's, of which NCCL and Gloo together exchange nothing with devices."""
+
+    class Third:
+        rank, ranks, in_stream = 2, range(3), False
+
+        def gather(self, mine, like):
+            return [mine] * 3
+
+        def settle(self, memories):
+            self.memories = memories
+
+    ranks = ucd_models.Distribution((2,), 3, ucd_models.Shard(0)), ucd_models.Distribution((2,), 1, ucd_models.Replicate())
+    move = ucd_models.Redistribution({'a': (*ranks, 'float32')})
+    for given, memories in (({'a': np.zeros(0, 'f4')}, set()), ({}, set()), ({'a': np.zeros(3, 'f4')}, {'host'})):
+        ucd_models._exchange.Exchange(move, third := Third(), given, {}, False, None)
+        assert third.memories == memories
+
+
 def test_rounds_are_filled():
     """Of few ranks, what is kept takes no room, and parts of arrays share rounds."""
     shapes = {'a': (96, 4096), 'b': (4096, 64), 'c': (640, 640), 'd': (64,), 'e': (2000, 130)}

@@ -118,7 +118,8 @@ class Exchange:
                 array = self._arrays[side].get(name)
                 if array is not None:
                     memory = b'h' if ucd.memory(array) == 'host' else b'd'
-                    self._memory = memory if self._memory != b'd' else b'd'
+                    if self._memory != b'd' and 0 not in interop.shape_and_strides(array)[0]:  # which is nowhere
+                        self._memory = memory
                     self._like = array if self._like is None else self._like
                 if not kept and not of_array.fans(side, rank)[0]:
                     continue
