@@ -82,6 +82,16 @@ def test_an_array_that_begins_within_a_block(on_a_device):
         assert (found == oracle.converted(x.view('u4'), 'float32', 'float8_e4m3fn', each)).all()
 
 
+def test_long_blocks_of_scales():
+    """Of more elements than kernels count in: the rows stay a dimension of their own."""
+    x, found, scales = np.random.default_rng(5).standard_normal((2, 4096)).astype('f4'), np.zeros((2, 4096), 'u1'), np.array([1, 2], 'f4')
+    rows = _kernel_moves.Digit(2, 4 * 4096, 4096, 1 << 20, (1 << 20) - 1, 4)
+    member = _kernel_moves.Member(x.ctypes.data, found.ctypes.data, [rows, _kernel_moves.Digit(4096, 4, 1)], scales.ctypes.data)
+    types = [interop.type_of_dtype(name) for name in ('float32', 'float8_e4m3fn')]
+    _kernel_moves.KernelMove(*types, False, [member], x, (x, found, scales)).run()
+    assert (found == oracle.converted(x.view('u4'), 'float32', 'float8_e4m3fn', scales[:, None])).all()
+
+
 @pytest.mark.parametrize('layers', [1, 6])
 def test_pages(on_a_device, layers):
     """Few parts go as parameters, more as a copy in the device's memory; tables of the host are copied in each run."""

@@ -52,6 +52,7 @@ Widths widths_of(Kind kind) {
 
 bool continues(const Dimension &outer, const Dimension &inner) {
     if (outer.is_token || inner.is_token || outer.size * inner.size >= most) return false;
+    if (inner.scale == 0 && outer.block * inner.size >= most) return false;
     for (const int side : {0, 1})
         if (outer.stride[side] != inner.size * inner.stride[side]) return false;
     const bool whole_blocks = outer.block == 1 && inner.phase == 0 &&
