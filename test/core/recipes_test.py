@@ -8,6 +8,10 @@ which is without all that can be left out, and without optimisation, which takes
 as a release does, each recipe is also tried as it stands, and the compiler alone with each thing left out by itself.
 """
 
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
 import os
 import pathlib
 import re
@@ -15,7 +19,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
+from unittest import mock
 
 MAKE_CORE, EXAMPLE, LEFT_OUT = map(os.path.abspath, sys.argv[1:4])
 ALL = '--all' in sys.argv
@@ -55,6 +61,91 @@ int yours_pack(void);
 #include "column.c"
 '''
 USES_THE_LIBRARY = 'int yours_pack(void);\nint main(void) { return yours_pack(); }\n'
+
+
+class MakeCore(unittest.TestCase):
+    """The folder that make-core replaces, and the folders that it leaves as they are. No core is rendered."""
+
+    def setUp(self):
+        room = tempfile.TemporaryDirectory()
+        self.addCleanup(room.cleanup)
+        self.room = pathlib.Path(room.name)
+        self.folder = self.room / 'ucd'
+        loader = importlib.machinery.SourceFileLoader('make_core', MAKE_CORE)
+        self.tool = importlib.util.module_from_spec(importlib.util.spec_from_loader('make_core', loader))
+        loader.exec_module(self.tool)
+
+    def core(self, version='1.0.0', commit='0123abc with changes'):
+        """The files of a core that tell what it is."""
+        return {'VERSION': f'UCD {version}\ncommit {commit}\n', 'ucd_core.am': version, 'include/ucd.h': version,
+                'src/ucd_api.cpp': version}
+
+    def write(self, folder, files):
+        for name, text in files.items():
+            self.tool.write(folder / name, text)
+
+    def make(self, render):
+        said = io.StringIO()
+        with mock.patch.object(self.tool, 'Core', lambda _: types.SimpleNamespace(write=render)), \
+             mock.patch.object(sys, 'argv', [MAKE_CORE, str(self.folder)]), contextlib.redirect_stderr(said):
+            try:
+                self.tool.main()
+            except SystemExit as e:
+                self.assertNotEqual(e.code, 0)
+        return said.getvalue()
+
+    def make_newer(self):
+        return self.make(lambda folder: self.write(folder, self.core('1.1.0') | {'src/ucd_new.cpp': 'new'}))
+
+    def check(self, files):
+        found = {str(path.relative_to(self.folder)): path.read_text(encoding='utf-8')
+                 for path in self.folder.rglob('*') if path.is_file()}
+        self.assertEqual(found, files)
+        self.assertEqual(list(self.room.iterdir()), [self.folder])  # nothing is left beside it
+
+    def test_a_core_is_replaced(self):
+        newer = self.core('1.1.0') | {'src/ucd_new.cpp': 'new'}
+        for before in ({}, self.core() | {'src/ucd_gone.cpp': 'old'}, self.core(commit='unknown')):
+            self.write(self.folder, before)
+            self.assertEqual(self.make_newer(), '')
+            self.check(newer)
+            self.assertEqual(self.folder.stat().st_mode & 0o777, (self.folder / 'src').stat().st_mode & 0o777)
+        self.folder.rename(self.room / 'renamed')
+        self.folder.symlink_to('renamed')
+        self.assertEqual(self.make_newer(), '')
+        self.assertTrue(self.folder.is_symlink())
+
+    def test_what_is_no_core_stays(self):
+        core = self.core()
+        for files, said in [({'VERSION': '1.0\n', 'src/main.c': 'mine'}, 'was not written by this tool'),
+                            (core | {'VERSION': 'UCD 1.0.0\n'}, 'was not written by this tool'),
+                            (core | {'VERSION': 'UCD 1.0.0\nmine\n'}, 'was not written by this tool'),
+                            *(({n: t for n, t in core.items() if n != missing}, 'was not written by this tool') for missing in core),
+                            (core | {'notes.txt': 'mine', '.git/HEAD': 'x'}, 'did not write: .git, notes.txt')]:
+            self.write(self.folder, files)
+            self.assertIn(said, self.make_newer())
+            self.check(files)
+            shutil.rmtree(self.folder)
+        self.folder.write_text('a file')
+        self.assertIn('was not written by this tool', self.make_newer())
+        self.assertEqual(self.folder.read_text(), 'a file')
+
+    def test_an_update_that_ends_early_leaves_the_old_core(self):
+        def interrupted(folder):
+            self.write(folder, self.core('1.1.0'))
+            raise KeyboardInterrupt
+        core = self.core()
+        self.write(self.folder, core)
+        with self.assertRaises(KeyboardInterrupt):
+            self.make(interrupted)
+        self.check(core)
+        with self.assertRaises(OSError):
+            self.tool.put_in_place(self.room / 'missing', self.folder, self.room / 'aside')
+        self.check(core)
+
+    def test_a_repository_without_commits(self):
+        subprocess.run(['git', 'init', '--quiet', self.room], check=True)
+        self.assertEqual(self.tool.commit_of(self.room), ('unknown', '0'))
 
 
 class Recipes(unittest.TestCase):
