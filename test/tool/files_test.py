@@ -455,6 +455,30 @@ class Files(unittest.TestCase):
         self.refuse('its elements are <f4', 'unpack', 'f4.npy', 'f.npy', '--slice', '0,:')
         self.refuse('give a type, or the shape', 'pack', 'o', 'p', '--slice', ':')
 
+    def test_dtypes_that_ucd_does_not_know_are_compared_too(self):
+        dtypes = ('<f8', '>f8', '<M8[s]', '<M8[ms]', '<m8[s]', '|S8', '|V8', '<U2', '>i8')
+        for one in dtypes:
+            self.save('one.npy', np.arange(8, dtype='<i8').view(one))
+            for other in dtypes:
+                before = self.save('other.npy', np.zeros(8, '<i8').view(other))
+                for command in ('copy', 'unpack'):
+                    if one == other:
+                        self.run_ucd(command, 'one.npy', 'other.npy')
+                        self.assertEqual(self.load('other.npy').tobytes(), np.arange(8, dtype='<i8').tobytes())
+                        continue
+                    self.refuse('--as-is', command, 'one.npy', 'other.npy')
+                    self.assertEqual(self.load('other.npy').tobytes(), before.tobytes())
+                if one != other:
+                    self.refuse('--as-is', 'pack', 'one.npy', 'other.npy', '--op', 'bxor')
+            # Bytes that are asked for match all.
+            self.raw('raw.bin', np.arange(8, dtype='<i8'))
+            for bytes_of_it in (('--in-type', 'contig(64,byte)'), ('--in-shape', '64', '--in-dtype', 'byte')):
+                self.save('other.npy', np.zeros(8, '<i8').view(one))
+                self.run_ucd('copy', 'raw.bin', 'other.npy', *bytes_of_it)
+                self.assertEqual(self.load('other.npy').tobytes(), self.load('one.npy').tobytes())
+            self.run_ucd('unpack', 'one.npy', 'raw.out', '-t', 'contig(64,byte)')
+            self.refuse('--as-is', 'copy', 'raw.bin', 'one.npy', '--in-type', 'contig(16,float)')
+
     def test_files_that_cannot_be_used(self):
         self.save('a.npy', np.arange(10.))
         self.refuse('missing: cannot open it: No such file', 'pack', 'missing', 'o', '-t', 'int', status=1)

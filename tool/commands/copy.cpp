@@ -72,8 +72,8 @@ void copy(CopyOptions o) {
                                                "as many",
                                                in.layout().bytes, out.layout().bytes));
     if (!o.converts() && !o.as_is && !in.dtype().empty() && !out.dtype().empty() &&
-        in.dtype() != out.dtype() && in.layout().element != UCD_TYPE__BYTE &&
-        out.layout().element != UCD_TYPE__BYTE)
+        in.dtype() != out.dtype() && !are_bytes(in.layout().element, in.dtype()) &&
+        !are_bytes(out.layout().element, out.dtype()))
         throw Failure(Exit::usage, fmt::format("the input's elements are {} and the output's {}; "
                                                "--as-is takes the bytes as they are",
                                                in.dtype(), out.dtype()));

@@ -101,7 +101,7 @@ void pack_in_place(const PackOptions &o, const TypedFile &in, uint64_t bytes, Pr
     std::span<std::byte> data = file.bytes();
     if (is_npy(data)) {
         const Npy npy = read_npy(data, o.out);
-        if (!o.in.as_is) check_dtype(npy, in.layout().element, o.out);
+        if (!o.in.as_is) check_dtype(npy, in.layout().element, in.dtype(), o.out);
         data = data.subspan(npy.data_at, npy.data_bytes());
     }
     if (data.size() != bytes)

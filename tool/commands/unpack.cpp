@@ -39,8 +39,7 @@ void unpack(UnpackOptions o) {
     if (npy && !(npy->fortran_order && npy->shape.size() > 1))
         default_to_array(o.out, {npy->descr, npy->shape});
     TypedFile out(o.out, TypedFile::Access::create);
-    if (npy && !o.out.as_is && npy->descr != out.dtype())
-        check_dtype(*npy, out.layout().element, o.in);
+    if (npy && !o.out.as_is) check_dtype(*npy, out.layout().element, out.dtype(), o.in);
     const uint64_t total = out.layout().bytes;
     if (o.part.offset > total)
         throw Failure(Exit::usage, fmt::format("--offset is {}; the packed data has {} bytes",

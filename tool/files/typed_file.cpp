@@ -66,15 +66,20 @@ bool is_npy_name(const std::string &path) {
     return path.ends_with(".npy");
 }
 
-void check_dtype(const Npy &npy, ucd_type_t element, const std::string &path) {
-    if (element == UCD_TYPE__BYTE) return; // bytes match all elements
-    const std::string expected = element == UCD_TYPE__NULL ? "" : dtype_of_type(element);
-    if (element != UCD_TYPE__NULL && npy.descr == expected) return;
+bool are_bytes(ucd_type_t element, const std::string &dtype) {
+    return element == UCD_TYPE__BYTE && dtype == "|u1";
+}
+
+void check_dtype(const Npy &npy, ucd_type_t element, const std::string &dtype,
+                 const std::string &path) {
+    if (npy.descr == dtype || are_bytes(element, dtype)) return;
+    const std::string made_of = element == UCD_TYPE__NULL   ? "several types"
+                                : element == UCD_TYPE__BYTE ? dtype
+                                                            : name_of(element);
     throw Failure(Exit::usage,
                   fmt::format("{}: its elements are {}; the type is made of {}; --as-is takes the "
                               "bytes as they are",
-                              path, npy.descr,
-                              element == UCD_TYPE__NULL ? "several types" : name_of(element)));
+                              path, npy.descr, made_of));
 }
 
 TypedFile::TypedFile(const LayoutOptions &options, Access access)
@@ -159,7 +164,10 @@ void TypedFile::set_slice(const Npy &npy, ucd::TypeRef element) {
 }
 
 void TypedFile::check_against(const Npy &npy) const {
-    if (type_.size() > 0) check_dtype(npy, type_.layout().element, options_.path);
+    const ucd_type_t element = type_.layout().element;
+    if (type_.size() > 0)
+        check_dtype(npy, element, element == UCD_TYPE__NULL ? "" : dtype_of_type(element),
+                    options_.path);
     if (npy.fortran_order && npy.shape.size() > 1)
         throw Failure(Exit::usage,
                       fmt::format("{}: it is in Fortran order, and a type describes memory as it "

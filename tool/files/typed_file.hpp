@@ -83,8 +83,13 @@ private:
     std::optional<std::vector<intptr_t>> shape_;
 };
 
-// Throws Failure if the elements of the array and of the type differ.
-void check_dtype(const Npy &npy, ucd_type_t element, const std::string &path);
+// Whether these are bytes that the user asked for, which match all elements. The elements of dtypes
+// that UCD does not know are moved as bytes, too, but keep their dtype.
+bool are_bytes(ucd_type_t element, const std::string &dtype);
+
+// Throws Failure if the elements of the array differ from those of a layout with this dtype.
+void check_dtype(const Npy &npy, ucd_type_t element, const std::string &dtype,
+                 const std::string &path);
 
 bool is_npy_name(const std::string &path);
 
