@@ -9,7 +9,11 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
+#include <cstdlib>
 #include <new>
 #include <vector>
 
@@ -18,7 +22,9 @@ namespace {
 using ucdtool::Exit;
 
 int fail(Exit status, const std::string &message) {
-    fmt::print(stderr, "ucd: {}{}", message, message.ends_with('\n') ? "" : "\n");
+    // Not fmt::print, which throws if standard error is full.
+    const std::string line = fmt::format("ucd: {}{}", message, message.ends_with('\n') ? "" : "\n");
+    (void)std::fputs(line.c_str(), stderr);
     return static_cast<int>(status);
 }
 
@@ -52,6 +58,18 @@ void run_command(const ucdtool::Command &command) {
     }
 }
 
+// A standard stream that is closed gives its number to the next file that is opened, and messages
+// would go into that file. Closed input and output stay unusable here, since /dev/null is opened
+// for the other direction; messages are lost.
+void occupy_standard_streams() {
+    for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(descriptor, F_GETFD) >= 0) continue;
+        // This takes the lowest free number.
+        const int opened = ::open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_WRONLY);
+        if (opened != descriptor) std::abort();
+    }
+}
+
 int run(int argc, char **argv) {
     try {
         ucdtool::Program ucd_program = program();
@@ -80,6 +98,7 @@ int run(int argc, char **argv) {
 } // namespace
 
 int main(int argc, char **argv) {
+    occupy_standard_streams();
     ucdtool::watch_signals();
     return run(argc, argv);
 }

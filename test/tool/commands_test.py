@@ -344,6 +344,26 @@ class Commands(unittest.TestCase):
                                       timeout=60, check=False)
             self.assertEqual(done.returncode, 1)
 
+    def test_messages_go_into_no_file(self):
+        # A program without standard streams gives their numbers to the files that it opens.
+        with tempfile.TemporaryDirectory() as room:
+            path = pathlib.Path(room)
+            (path / 'in').write_bytes(bytes(range(64)))
+            for closed in ('2>&-', '>&- 2>&-', '<&- >&- 2>&-', '<&-'):
+                for more, status in ((('--verbose', '--progress', 'always'), 0), (('--op', 'sum'), 2)):
+                    (path / 'out').write_bytes(bytes(64))
+                    done = subprocess.run(['sh', '-c', f'"$@" {closed}', 'sh', UCD, 'copy', path / 'in', path / 'out', '--in-type',
+                                           'contig(64,byte)', '--out-type', 'contig(64,byte)', *more], timeout=60, check=False,
+                                          stderr=subprocess.DEVNULL)
+                    self.assertEqual(done.returncode, status, (closed, more))
+                    self.assertEqual((path / 'in').read_bytes(), bytes(range(64)))
+                    self.assertEqual((path / 'out').read_bytes(), bytes(64) if status else bytes(range(64)))
+            with open('/dev/full', 'wb') as full:
+                done = subprocess.run([UCD, 'describe', 'duble'], stderr=full, timeout=60, check=False)
+            self.assertEqual(done.returncode, 2)
+            done = subprocess.run(['sh', '-c', '"$@" <&-', 'sh', UCD, 'describe', '-'], stderr=subprocess.PIPE, timeout=60, check=False)
+            self.assertIn(done.returncode, (1, 2))
+
     def commands(self):
         return re.findall(r'(?m)^  (\w+) ', text('--help').split('Subcommands:')[1].split('Examples:')[0])
 
