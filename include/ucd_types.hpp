@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <type_traits>
 #include <vector>
 
@@ -145,7 +146,7 @@ template <class Struct>
 union Place {
     char bytes[sizeof(Struct)];
     Struct value;
-    Place() noexcept : bytes{} {}
+    Place() noexcept {}
     ~Place() {}
 };
 template <class Struct, class Member>
@@ -168,10 +169,13 @@ typename P::template of<Type> struct_of(First first, Rest... rest) {
     static_assert((std::is_same_v<Struct, decltype(detail::struct_named(rest))> && ...),
                   "members of one struct");
     static_assert(std::is_standard_layout_v<Struct>, "only these have members at fixed offsets");
-    detail::Place<Struct> place;
+    /* Not on the stack, where a large struct has no room. No byte of it is touched. */
+    const std::unique_ptr<detail::Place<Struct>> place(new (std::nothrow) detail::Place<Struct>);
+    if (!place)
+        return P::template fail<Type>(UCD_ERR__OUT_OF_MEM, "ucd.hpp: no memory for a struct");
     const auto members = Type::structure<as_value>(
         {detail::field_count(first), detail::field_count(rest)...},
-        {detail::field_offset(place, first), detail::field_offset(place, rest)...},
+        {detail::field_offset(*place, first), detail::field_offset(*place, rest)...},
         {detail::field_type(first).get(), detail::field_type(rest).get()...});
     if (!members) return P::template fail<Type>(members.code(), members.message());
     return Type::resized<P>(*members, 0, sizeof(Struct));

@@ -39,6 +39,8 @@ int main() {
     const ucd::Type type = ucd::Type::vector(3, 1, 2, UCD_TYPE__INT);
     std::uintptr_t bytes = 0;
     ucd::check(ucd_pack(column, 1, type.get(), 0, packed, sizeof packed, &bytes, hints.get(), UCD_OP__REPLACE));
+    struct Large { double values[4096][4096]; int last; }; // larger than the stack
+    if (ucd::struct_of(&Large::last).true_extent().lb != sizeof(Large::values)) return 1;
     std::printf("%d %d %d\\n", packed[0], packed[1], packed[2]);
 }
 """

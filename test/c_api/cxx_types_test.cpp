@@ -69,6 +69,19 @@ TEST_CASE("type_of names the element of a C++ type") {
     CHECK(ucd::type_of<const Colour>().get() == UCD_TYPE__UNSIGNED_SHORT);
 }
 
+TEST_CASE("struct_of takes structs that are larger than the stack") {
+    struct Field {
+        double values[4096][4096]; // 128 MiB
+        int step;
+    };
+    const ucd::Type type = ucd::struct_of(&Field::step, &Field::values);
+    CHECK(type.size() == sizeof(Field::values) + sizeof(int));
+    CHECK(type.extent().extent == sizeof(Field));
+    CHECK(type.true_extent().lb == 0);
+    CHECK(ucd::struct_of<ucd::as_value>(&Field::step)->true_extent().lb ==
+          static_cast<intptr_t>(offsetof(Field, step)));
+}
+
 TEST_CASE("struct_of selects members, and an array of structs is a count") {
     std::vector<Point> points(5);
     for (int i = 0; i < 5; ++i) points[static_cast<std::size_t>(i)] = {i * 1.5, -1, 'k', 10 + i};
