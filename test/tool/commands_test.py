@@ -1,6 +1,7 @@
 """ucd describe, info, flatten, unflatten, completion and manual, from without."""
 
 import json
+import mmap
 import os
 import pathlib
 import re
@@ -278,6 +279,18 @@ class Info(unittest.TestCase):
                     self.assertEqual(copy.pop('file'), file.name)
                 if expected is not None:
                     self.assertEqual(copies, expected, content)
+            # The same notes many times: no memory is taken for them.
+            header, segment = elf(good)[:56] + struct.pack('=H', 65535) + elf(good)[58:64], bytearray(elf(good)[64:120])
+            for size, count in ((len(good), 65535), (2 ** 19, 3)):
+                struct.pack_into('=Q', segment, 8, 64 + 65535 * 56)
+                struct.pack_into('=Q', segment, 32, size)
+                unused = bytes(len(segment)) * (65535 - count)
+                content = header + bytes(segment) * count + unused + (good if size == len(good) else bytes(size))
+                pathlib.Path(file.name).write_bytes(content)
+                self.assertIn(b'is not read further', run('info', '--file', file.name, status=1).stderr)
+            with open(file.name, 'rb') as mapped, mmap.mmap(mapped.fileno(), 0, access=mmap.ACCESS_READ):
+                listed = json.loads(text('info', '--json', '--process', str(os.getpid())))
+                self.assertIn(file.name, listed['unread'])
 
     def test_shows_the_environment(self):
         environment = os.environ | {'UCD_THREADS': '3'}

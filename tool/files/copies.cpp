@@ -24,6 +24,9 @@ namespace {
 
 // Longer segments have no note of ours: the linker puts a few notes of some bytes together.
 constexpr uint64_t max_segment = 1 << 20;
+// A file with more is not read further: it may name the same notes 65535 times.
+constexpr uint64_t max_notes = 1 << 20;
+constexpr std::size_t max_copies = 64;
 constexpr char note_name[] = "UCD";
 
 class File {
@@ -102,8 +105,10 @@ void add_notes(std::string_view segment, uint64_t alignment, std::vector<Copy> &
     }
 }
 
-std::vector<Copy> copies_in(const File &file, const std::string &path) {
+// None if there is too much to read.
+std::optional<std::vector<Copy>> copies_in(const File &file, const std::string &path) {
     std::vector<Copy> copies;
+    uint64_t notes = 0;
     Elf64_Ehdr header;
     constexpr unsigned char order =
         std::endian::native == std::endian::little ? ELFDATA2LSB : ELFDATA2MSB;
@@ -115,9 +120,12 @@ std::vector<Copy> copies_in(const File &file, const std::string &path) {
         Elf64_Phdr segment;
         if (!file.read_object(header.e_phoff + i * sizeof segment, segment)) break;
         if (segment.p_type != PT_NOTE || segment.p_filesz > max_segment) continue;
+        notes += segment.p_filesz;
+        if (notes > max_notes) return {};
         std::string bytes(segment.p_filesz, '\0');
         if (file.read(segment.p_offset, bytes))
             add_notes(bytes, segment.p_align == 8 ? 8 : 4, copies);
+        if (copies.size() > max_copies) return {};
     }
     for (Copy &copy : copies) copy.file = path;
     return copies;
@@ -154,7 +162,13 @@ std::vector<Copy> copies_in_file(const std::string &path) {
     if (file.error() != 0)
         throw Failure(Exit::failed,
                       filled("{}: cannot open it: {}", path, std::strerror(file.error())));
-    return file.is_open() ? copies_in(file, path) : std::vector<Copy>();
+    if (!file.is_open()) return {};
+    auto copies = copies_in(file, path);
+    if (!copies)
+        throw Failure(Exit::failed, filled("{}: it has more than {} copies of libucd, or more than "
+                                           "{} bytes of notes, and is not read further",
+                                           path, max_copies, max_notes));
+    return std::move(*copies);
 }
 
 std::vector<Copy> copies_in_process(uint64_t process, std::vector<std::string> &unread) {
@@ -162,8 +176,9 @@ std::vector<Copy> copies_in_process(uint64_t process, std::vector<std::string> &
     for (const std::string &path : files_of(process)) {
         // As the process sees it, whatever its root is.
         const File file(filled("/proc/{}/root", process) + with_line_feeds(path));
-        if (file.error() != 0) unread.push_back(path);
-        if (file.is_open()) std::ranges::move(copies_in(file, path), std::back_inserter(all));
+        auto copies = file.is_open() ? copies_in(file, path) : std::vector<Copy>();
+        if (file.error() != 0 || !copies) unread.push_back(path);
+        if (copies) std::ranges::move(*copies, std::back_inserter(all));
     }
     return all;
 }
