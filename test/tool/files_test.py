@@ -257,7 +257,8 @@ class Files(unittest.TestCase):
         self.run_ucd('copy', 'a.npy', 'a.npy', '--in-slice', '0', '--out-slice', '2')
         a[2] = a[0]
         np.testing.assert_array_equal(self.load('a.npy'), a)
-        self.refuse('overlap', 'copy', 'a.npy', 'a.npy', '--in-slice', '0', '--out-slice', '0')
+        for slices in (('0', '0'), (':,:2', ':,2:')):  # which overlap, and which only lie in each other's gaps
+            self.refuse('may overlap', 'copy', 'a.npy', 'a.npy', '--in-slice', slices[0], '--out-slice', slices[1])
         self.refuse('the input has 160 bytes and the output 480', 'copy', 'b.npy', 'a.npy')
         # Raw files that are missing are made.
         self.run_ucd('copy', 'a.npy', 'new.bin', '--in-slice', ':,:,0', '--out-type',
@@ -408,12 +409,18 @@ class Files(unittest.TestCase):
         for change, said in [({'descr': '<q9'}, "dtype '<q9'"), ({'shape': (-1,)}, 'no list of sizes'),
                              ({'descr': '|O'}, "dtype '|O'"), ({'fortran_order': 3}, 'neither True nor'),
                              ({'more': 1}, "it has the key 'more'"),
+                             ({'descr': '<M8x'}, "dtype '<M8x'"), ({'descr': '<M8[]'}, "dtype '<M8[]'"),
+                             ({'descr': "<m8[s]'"}, "dtype '<m8[s]'"), ({'descr': '<M8[s'}, "dtype '<M8[s'"),
                              ({'descr': [('a', '<f8')]}, 'elements are structures'),
                              ({'shape': (1 << 40, 1 << 40)}, 'does not fit 64 bits')]:
             text = repr(good | change).encode() + b'\n'
             (self.path / 'x.npy').write_bytes(b'\x93NUMPY\x01\x00' + len(text).to_bytes(2, 'little')
                                               + text + bytes(16))
             self.refuse(said, 'pack', 'x.npy', 'out.npy', status=1)
+        # A header that does not fit version 1, which is written.
+        text = repr(good | {'descr': '<M8[' + 's' * 70000 + ']'}).encode() + b'\n'
+        (self.path / 'x.npy').write_bytes(b'\x93NUMPY\x02\x00' + len(text).to_bytes(4, 'little') + text + bytes(16))
+        self.refuse('too long', 'pack', 'x.npy', 'out.npy')
         (self.path / 'x.npy').write_bytes(b'\x93NUMPY\x09\x00' + bytes(100))
         self.refuse('it is of version 9 of .npy', 'pack', 'x.npy', 'out.npy', status=1)
         (self.path / 'x.npy').write_bytes(b'something else altogether')

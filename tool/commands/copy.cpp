@@ -65,7 +65,7 @@ void copy(CopyOptions o) {
     if (same_file(in.path(), out.path()) && in.first() < out.last() && out.first() < in.last())
         throw Failure(Exit::usage,
                       fmt::format("{} is input and output, and what is read and what is written "
-                                  "overlap: bytes {} to {} and {} to {}",
+                                  "may overlap: they lie in bytes {} to {} and {} to {}",
                                   in.path(), in.first(), in.last(), out.first(), out.last()));
     if (!o.converts() && in.layout().bytes != out.layout().bytes)
         throw Failure(Exit::usage, fmt::format("the input has {} bytes and the output {}; expected "

@@ -113,6 +113,14 @@ private:
     std::size_t at_ = 0;
 };
 
+// Whether this is what may follow the size of a date or duration: nothing or a unit, such as [25s].
+bool is_unit(std::string_view text) {
+    return text.empty() ||
+           (text.size() > 2 && text.front() == '[' && text.back() == ']' &&
+            std::ranges::all_of(text.substr(1, text.size() - 2),
+                                [](unsigned char c) { return std::isalnum(c) != 0 || c == '/'; }));
+}
+
 // The size of an element; 0 if the dtype is not one of plain bytes.
 uint64_t item_bytes(std::string_view descr) {
     if (descr.size() < 3 || std::string_view("<>|=").find(descr[0]) == std::string_view::npos)
@@ -124,7 +132,7 @@ uint64_t item_bytes(std::string_view descr) {
     switch (descr[1]) {
     case 'U': return rest == end ? 4 * n : 0;
     case 'M':
-    case 'm': return n; // may be followed by a unit in brackets
+    case 'm': return is_unit({rest, end}) ? n : 0;
     default: break;
     }
     const bool plain = std::string_view("bBiufcSaV").find(descr[1]) != std::string_view::npos;
@@ -248,6 +256,8 @@ std::vector<std::byte> npy_header(const std::string &descr, std::span<const intp
     const std::size_t unpadded = preamble + 2 + text.size() + 1;
     text.append((alignment - unpadded % alignment) % alignment, ' ');
     text += '\n';
+    if (text.size() > UINT16_MAX)
+        throw Failure(Exit::usage, "the .npy header of so many dimensions is too long");
     std::vector<std::byte> bytes(preamble + 2 + text.size());
     std::memcpy(bytes.data(), magic.data(), magic.size());
     bytes[6] = std::byte{1};
