@@ -362,6 +362,42 @@ class Install(unittest.TestCase):
         self.assertEqual(run(project / 'build' / 'column'), COLUMN_SAYS)
 
     @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
+    def test_find_package_through_a_link(self):
+        # As where /lib is a link to /usr/lib, and /bin comes first in PATH: there is no "include" beside the link.
+        merged = self.root / 'merged'
+        (merged / 'usr').mkdir(parents=True)
+        for entry in self.installed.iterdir():
+            (merged / 'usr' / entry.name).symlink_to(entry)
+        for name in {self.library.relative_to(self.installed).parts[0], 'bin'}:
+            (merged / name).symlink_to(f'usr/{name}')
+        project = self.project('linked', 'C', 'find_package(ucd REQUIRED)', f'add_executable(column {COLUMN})',
+                               'target_link_libraries(column PRIVATE ucd::ucd)')
+        config = merged / self.library.relative_to(self.installed) / 'cmake/ucd'
+        done = self.configure(project, 'build', f'-Ducd_DIR={config}')
+        self.assertEqual(done.returncode, 0, done.stderr)
+        run('cmake', '--build', project / 'build')
+        self.assertEqual(run(project / 'build' / 'column'), COLUMN_SAYS)
+
+    @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
+    def test_find_package_with_folders_outside_of_the_prefix(self):
+        for name, libdir, includedir in (('libraries', 'absolute/l', 'p/include'), ('headers', 'p/lib', 'absolute/i')):
+            room = self.root / name
+            run('meson', 'setup', room / 'build', pathlib.Path(EXAMPLES).parent, '-Dauto_features=disabled',
+                f'--prefix={room / "p"}', f'--libdir={room / libdir}', f'--includedir={room / includedir}')
+            shutil.copytree(room / 'build/cmake', room / libdir / 'cmake/ucd', ignore=lambda _, all: [
+                file for file in all if not file.endswith('.cmake')])
+            for library in self.library.glob('libucd.*'):
+                (room / libdir / library.name).symlink_to(library)
+            (room / includedir).parent.mkdir(parents=True, exist_ok=True)
+            (room / includedir).symlink_to(self.installed / 'include')
+            project = self.project(f'with_{name}_elsewhere', 'C', 'find_package(ucd REQUIRED)', f'add_executable(column {COLUMN})',
+                                   'target_link_libraries(column PRIVATE ucd::ucd)')
+            done = self.configure(project, 'build', f'-Ducd_DIR={room / libdir / "cmake/ucd"}')
+            self.assertEqual(done.returncode, 0, done.stderr)
+            run('cmake', '--build', project / 'build')
+            self.assertEqual(run(project / 'build' / 'column'), COLUMN_SAYS)
+
+    @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
     def test_find_package_with_components(self):
         there = next(self.installed.rglob('libucd-ucx.so'), None) is not None
         project = self.project('components', 'C', 'find_package(ucd REQUIRED COMPONENTS ${WANTED})',
