@@ -82,6 +82,17 @@ def test_an_array_that_begins_within_a_block(on_a_device):
         assert (found == oracle.converted(x.view('u4'), 'float32', 'float8_e4m3fn', each)).all()
 
 
+def test_more_parts_than_a_grid_has(on_a_device):
+    """They are several launches."""
+    x = np.random.default_rng(6).standard_normal(2 * 65535 + 3).astype('f4')
+    found = np.zeros(len(x), 'u1')
+    a, b = x.ctypes.data, found.ctypes.data
+    members = [_kernel_moves.Member(a + 4 * k, b + k, [_kernel_moves.Digit(1, 4, 1)], scale=0.5 if k % 2 else 2.0) for k in range(len(x))]
+    types = [interop.type_of_dtype(name) for name in ('float32', 'float8_e4m3fn')]
+    _kernel_moves.KernelMove(*types, False, members, x, (x, found)).run()
+    assert (found == oracle.converted(x.view('u4'), 'float32', 'float8_e4m3fn', np.where(np.arange(len(x)) % 2, 0.5, 2).astype('f4'))).all()
+
+
 def test_long_blocks_of_scales():
     """Of more elements than kernels count in: the rows stay a dimension of their own."""
     x, found, scales = np.random.default_rng(5).standard_normal((2, 4096)).astype('f4'), np.zeros((2, 4096), 'u1'), np.array([1, 2], 'f4')

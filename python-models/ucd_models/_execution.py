@@ -51,7 +51,8 @@ def execution_of(
         sources, targets = scaled.arrays
     if direct and isinstance(via, UcxMessages):
         direct, problem = False, problem or ValueError('direct needs torch.distributed or mpi4py; for a UcxEngine, set ucd.ucx.direct')
-    move = Exchange(plan, via, sources, targets, direct, problem, scaled and scaled.places)
+    places = None if scaled is None else scaled.places
+    move = Exchange(plan, via, sources, targets, direct, problem, places)
     return move if scaled is None else scaled.around(move, via.in_stream)
 
 

@@ -59,7 +59,7 @@ def _numbers(source: ucd.Type, target: ucd.Type) -> tuple[int, int]:
 
 
 class KernelMove:
-    """A move that is prepared, of arrays that are all in one memory: on a device one launch.
+    """A move that is prepared, of arrays that are all in one memory: on a device one launch, or one for each 65535 members.
 
     like  one of the arrays
     kept  what has the memory that the members have addresses of: arrays, scales and tables. The move reads and writes

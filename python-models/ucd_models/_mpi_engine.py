@@ -48,7 +48,7 @@ class MpiEngine:
         from mpi4py import MPI
 
         # From the greatest tag down: programs have small ones.
-        greatest = MPI.COMM_WORLD.Get_attr(MPI.TAG_UB)
+        greatest = MPI.COMM_WORLD.Get_attr(MPI.TAG_UB) or 32767
         tag = greatest - self.number % (greatest + 1)
         started: list[tuple[list[int], Wait]] = []
         for peers, start in ((receives, self.comm.Irecv), (sends, self.comm.Isend)):

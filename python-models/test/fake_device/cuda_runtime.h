@@ -28,7 +28,8 @@ inline int device = 0, status = cudaSuccess;
 template <class Kernel>
 auto launched(Kernel kernel, dim3 grid, cudaStream_t stream) {
     return [=](auto... given) {
-        status = device == 3 && stream == reinterpret_cast<void *>(77) ? cudaSuccess : 1;
+        const bool is_right = device == 3 && stream == reinterpret_cast<void *>(77);
+        status = is_right && grid.y < 65536 ? cudaSuccess : 1;
         if (status != cudaSuccess) return;
         gridDim = grid;
         for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y)
@@ -54,5 +55,5 @@ inline int cudaGetLastError() {
     return fake::status;
 }
 inline const char *cudaGetErrorString(int) {
-    return "another device or stream";
+    return "another device or stream, or too large a grid";
 }

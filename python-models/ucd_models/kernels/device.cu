@@ -385,25 +385,29 @@ ucd_models_launch(const ucd_models::Member *members, const ucd_models::Member *o
                   uint32_t count, uint32_t vector, ucd_models::Kind kind, int device,
                   void *stream) {
     using namespace ucd_models;
-    if (count == 0) return nullptr;
-    if (count > 65535 || (!on_device && count > max_few)) return "there are too many parts";
+    if (!on_device && count > max_few) return "there are too many parts";
     const At at(device);
     int processors = 1;
     (void)UCD_MODELS_VENDOR(DeviceGetAttribute)(&processors, UCD_MODELS_PROCESSORS, device);
-    Launch launch{{},
-                  on_device,
-                  count,
-                  vector,
-                  0,
-                  static_cast<uint32_t>(processors),
-                  kind.saturate,
-                  static_cast<UCD_MODELS_VENDOR(Stream_t)>(stream)};
-    for (uint32_t i = 0; i < count; ++i) {
-        if (!on_device) launch.few.member[i] = members[i];
-        if (members[i].units > launch.most_units) launch.most_units = members[i].units;
+    // A grid has at most so many parts.
+    constexpr uint32_t most = 65535;
+    for (uint32_t begin = 0; begin < count; begin += most) {
+        Launch launch{{},
+                      on_device ? on_device + begin : nullptr,
+                      count - begin < most ? count - begin : most,
+                      vector,
+                      0,
+                      static_cast<uint32_t>(processors),
+                      kind.saturate,
+                      static_cast<UCD_MODELS_VENDOR(Stream_t)>(stream)};
+        for (uint32_t i = 0; i < launch.count; ++i) {
+            const Member &member = members[begin + i];
+            if (!on_device) launch.few.member[i] = member;
+            if (member.units > launch.most_units) launch.most_units = member.units;
+        }
+        if (!for_kind(kind.from, kind.to, launch)) return "there is no kernel for these elements";
+        const auto status = UCD_MODELS_VENDOR(GetLastError)();
+        if (status != UCD_MODELS_VENDOR(Success)) return UCD_MODELS_VENDOR(GetErrorString)(status);
     }
-    if (!for_kind(kind.from, kind.to, launch)) return "there is no kernel for these elements";
-    const auto status = UCD_MODELS_VENDOR(GetLastError)();
-    return status == UCD_MODELS_VENDOR(Success) ? nullptr
-                                                : UCD_MODELS_VENDOR(GetErrorString)(status);
+    return nullptr;
 }
