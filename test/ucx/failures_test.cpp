@@ -166,6 +166,50 @@ DEVICE_TEST("an endpoint that a callback has lost is not called unresponsive any
     }
 }
 
+// The program may have freed what the handler needs.
+DEVICE_TEST("a handler that it has replaced itself is not called any more") {
+    struct Receiver {
+        TwoSides sides{{}, UCS_THREAD_MODE_SINGLE};
+        bool is_replaced_by_none;
+        std::vector<unsigned> first = {}, second = {};
+        static void take(void *arg, unsigned id, const void *, size_t, ucd_ucx_data_t data,
+                         uint64_t, ucp_ep_h) {
+            auto &self = *static_cast<Receiver *>(arg);
+            self.first.push_back(id);
+            ok(ucd_ucx_am_drop(self.sides.b.pipeline, data), "drop");
+            if (id == 1)
+                ok(ucd_ucx_am_set_handler(self.sides.b.pipeline,
+                                          self.is_replaced_by_none ? nullptr : take_next, arg),
+                   "ucd_ucx_am_set_handler");
+        }
+        static void take_next(void *arg, unsigned id, const void *, size_t, ucd_ucx_data_t data,
+                              uint64_t, ucp_ep_h) {
+            auto &self = *static_cast<Receiver *>(arg);
+            self.second.push_back(id);
+            ok(ucd_ucx_am_drop(self.sides.b.pipeline, data), "drop");
+        }
+    };
+    for (const bool by_none : {true, false}) {
+        Receiver receiver{.is_replaced_by_none = by_none};
+        TwoSides &sides = receiver.sides;
+        ok(ucd_ucx_am_set_handler(sides.b.pipeline, Receiver::take, &receiver), "set_handler");
+        const char byte = 'b';
+        Outcome sent[4];
+        for (const unsigned id : {1U, 2U, 3U, 4U})
+            start_active(sides.a, {&byte, 1, UCD_TYPE__BYTE}, sent[id - 1], "h", id);
+        // All have come before the receiver tells of one.
+        for (int round = 0; round < 200; ++round) {
+            ucd_ucx_progress(sides.a.pipeline);
+            ucp_worker_progress(sides.b.worker);
+        }
+        sides.until([&] { return !receiver.first.empty() && sent[3].done(); });
+        for (int round = 0; round < 20; ++round) sides.progress();
+        CHECK(receiver.first == std::vector<unsigned>{1});
+        CHECK(receiver.second == (by_none ? std::vector<unsigned>{} : std::vector{2U, 3U, 4U}));
+        CHECK(sides.b.pipeline->engine.ledger.bytes() == 0);
+    }
+}
+
 DEVICE_TEST("a peer that is barred is not sent the rest of what it gets") {
     HandOrigin origin(SMALL_CHUNKS, 100'000);
     UcxSends sends(origin.b.ep());

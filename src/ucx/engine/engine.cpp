@@ -223,12 +223,11 @@ bool WorkerEngine::tell_user(std::unique_lock<WorkerLock> &held) {
     } const telling{*this, held};
     is_telling_ = true;
     Queue<Notice> told = std::move(notices);
-    const UserHandler called = handler;
     held.unlock();
     while (!told.empty()) {
         Notice &notice = told.pop();
         told_now_.store(&notice, std::memory_order_release);
-        notice.tell(called);
+        notice.tell();
     }
     held.lock();
     // One at a time, since each callback may lose further endpoints, and close them.

@@ -37,7 +37,7 @@ void ucd_ucx_request::explain() const {
                    ucs_status_string(result_.status), ucd_strerror(result_.ucd));
 }
 
-void ucd_ucx_request::tell(const UserHandler &) {
+void ucd_ucx_request::tell() {
     if (callback_ != nullptr) {
         if (result_.status != UCS_OK) explain();
         const ucd_ucx_result_t result = shown(result_);

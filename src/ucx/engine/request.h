@@ -20,7 +20,7 @@ struct UserHandler {
 // and told without it.
 class Notice {
 public:
-    virtual void tell(const UserHandler &handler) = 0;
+    virtual void tell() = 0;
     // Called instead, if the object ends before the user is told.
     virtual void let_go() = 0;
     Notice *next = nullptr; // link of a queue
@@ -64,7 +64,7 @@ struct ucd_ucx_request : ucd_ucx::Notice {
     void let_go() final;
     void hold() { holders_.fetch_add(1, std::memory_order_relaxed); }
     // Calls the user's callback, and releases the request.
-    void tell(const ucd_ucx::UserHandler &) final;
+    void tell() final;
 
     bool has_time_limit() const { return options_.timeout.count() > 0; }
     // For the time limit: data of the transfer has moved.

@@ -93,13 +93,15 @@ void RecvMessage::lose_part(uint64_t bytes) {
     conclude();
 }
 
-void RecvMessage::tell(const UserHandler &handler) {
-    if (handler.callback == nullptr) {
+void RecvMessage::tell() {
+    UserHandler called;
+    {
         const std::lock_guard held(transfers_.engine.lock);
-        return abandon();
+        called = transfers_.engine.handler;
+        if (called.callback == nullptr) return abandon();
     }
-    handler.callback(handler.arg, header_.user_id, user_header().data(), user_header().size(),
-                     reinterpret_cast<ucd_ucx_data_t>(this), total(), ep_);
+    called.callback(called.arg, header_.user_id, user_header().data(), user_header().size(),
+                    reinterpret_cast<ucd_ucx_data_t>(this), total(), ep_);
 }
 
 void RecvMessage::announce(RecvPart &part) {

@@ -28,8 +28,9 @@ public:
     RecvMessage(const RecvMessage &) = delete;
     RecvMessage &operator=(const RecvMessage &) = delete;
 
-    // Passes a user's message to the user's handler; drops it, if that was taken away meanwhile.
-    void tell(const UserHandler &handler) override;
+    // Passes a user's message to the user's handler; drops it, if that was taken away meanwhile,
+    // perhaps by a callback just before.
+    void tell() override;
     void let_go() override {} // the message table has it
 
     Charge charge; // of the message itself, on its endpoint's account
