@@ -357,7 +357,7 @@ UCD_UCX_API int ucd_ucx_am_send_nbx(ucd_ucx_t ucx, ucp_ep_h ep, unsigned id, con
 /* Called from ucd_ucx_progress for each active message. header is valid until the return. data
  * stands for the message's data, of bytes bytes, which may not have arrived yet: for each message
  * the program calls ucd_ucx_am_recv_nbx or ucd_ucx_am_drop with it once, in the handler or later.
- * reply_ep is as UCX gives it. */
+ * reply_ep is the endpoint that UCX gives for replies, or NULL if it was lost meanwhile. */
 typedef void (*ucd_ucx_am_callback_t)(void *arg, unsigned id, const void *header,
                                       size_t header_length, ucd_ucx_data_t data, uint64_t bytes,
                                       ucp_ep_h reply_ep);

@@ -26,6 +26,7 @@ struct BusyHandler {
     std::atomic<int> inside = 0, most = 0;
     bool header_stays = true;
     std::vector<unsigned> order;
+    std::vector<ucp_ep_h> reply_eps;
     char byte = 'b';
     std::vector<std::unique_ptr<Outcome>> sent;
     std::thread thread;
@@ -66,11 +67,12 @@ struct BusyHandler {
         }
     }
     static void handle(void *arg, unsigned id, const void *header, size_t length,
-                       ucd_ucx_data_t data, uint64_t, ucp_ep_h) {
+                       ucd_ucx_data_t data, uint64_t, ucp_ep_h reply_ep) {
         auto &self = *static_cast<BusyHandler *>(arg);
         const int now = ++self.inside;
         if (now > self.most) self.most = now;
         if (now == 1) self.order.push_back(id);
+        if (now == 1) self.reply_eps.push_back(reply_ep);
         (void)ucd_ucx_am_drop(self.sides.b.pipeline, data);
         if (id == 1) {
             self.is_inside = true;
@@ -112,6 +114,29 @@ DEVICE_TEST("messages that wait for a handler in another of the threads are drop
             CHECK(busy.sides.b.pipeline->engine.ledger.bytes() == 0);
         }
         CHECK(busy.order == std::vector<unsigned>{1});
+    }
+}
+
+// The program closes an endpoint that it has lost; of a barred one it has to be told, to lose it.
+DEVICE_TEST("messages that wait for a handler have no endpoint to reply to if it was lost") {
+    for (const bool lost : {true, false}) {
+        INFO("lost: " << lost);
+        BusyHandler busy;
+        busy.start();
+        REQUIRE(busy.reply_eps.size() == 1);
+        Side &side = busy.sides.b;
+        const ucp_ep_h from = busy.reply_eps[0];
+        ucd_ucx::Ledger &ledger = side.pipeline->engine.ledger;
+        if (lost)
+            side.lose_endpoint(from);
+        else
+            CHECK_FALSE(ledger.take(from, 1 << 30, ucd_ucx::LedgerUse::message));
+        for (int i = 0; i < 10; ++i) busy.sides.progress();
+        CHECK(ledger.barred() == (lost ? 0U : 1U));
+        busy.let_return();
+        busy.sides.until([&] { return busy.order.size() == 4; });
+        const ucp_ep_h later = lost ? nullptr : from;
+        CHECK(busy.reply_eps == std::vector<ucp_ep_h>{from, later, later, later});
     }
 }
 

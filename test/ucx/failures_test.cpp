@@ -166,21 +166,26 @@ DEVICE_TEST("an endpoint that a callback has lost is not called unresponsive any
     }
 }
 
-// The program may have freed what the handler needs.
-DEVICE_TEST("a handler that it has replaced itself is not called any more") {
+// The program may have freed what the handler needs, and closed the endpoint.
+DEVICE_TEST("a handler is not called any more that it replaces, nor with what it loses") {
+    enum class Does { ends, replaces, loses };
     struct Receiver {
+        const Does does;
         TwoSides sides{{}, UCS_THREAD_MODE_SINGLE};
-        bool is_replaced_by_none;
         std::vector<unsigned> first = {}, second = {};
+        std::vector<ucp_ep_h> reply_eps = {};
         static void take(void *arg, unsigned id, const void *, size_t, ucd_ucx_data_t data,
-                         uint64_t, ucp_ep_h) {
+                         uint64_t, ucp_ep_h reply_ep) {
             auto &self = *static_cast<Receiver *>(arg);
+            Side &side = self.sides.b;
             self.first.push_back(id);
-            ok(ucd_ucx_am_drop(self.sides.b.pipeline, data), "drop");
-            if (id == 1)
-                ok(ucd_ucx_am_set_handler(self.sides.b.pipeline,
-                                          self.is_replaced_by_none ? nullptr : take_next, arg),
-                   "ucd_ucx_am_set_handler");
+            self.reply_eps.push_back(reply_ep);
+            ok(ucd_ucx_am_drop(side.pipeline, data), "drop");
+            if (id != 1) return;
+            if (self.does == Does::loses) return side.lose_endpoint(reply_ep);
+            ok(ucd_ucx_am_set_handler(side.pipeline, self.does == Does::ends ? nullptr : take_next,
+                                      arg),
+               "ucd_ucx_am_set_handler");
         }
         static void take_next(void *arg, unsigned id, const void *, size_t, ucd_ucx_data_t data,
                               uint64_t, ucp_ep_h) {
@@ -189,8 +194,8 @@ DEVICE_TEST("a handler that it has replaced itself is not called any more") {
             ok(ucd_ucx_am_drop(self.sides.b.pipeline, data), "drop");
         }
     };
-    for (const bool by_none : {true, false}) {
-        Receiver receiver{.is_replaced_by_none = by_none};
+    for (const Does does : {Does::ends, Does::replaces, Does::loses}) {
+        Receiver receiver{does};
         TwoSides &sides = receiver.sides;
         ok(ucd_ucx_am_set_handler(sides.b.pipeline, Receiver::take, &receiver), "set_handler");
         const char byte = 'b';
@@ -204,8 +209,12 @@ DEVICE_TEST("a handler that it has replaced itself is not called any more") {
         }
         sides.until([&] { return !receiver.first.empty() && sent[3].done(); });
         for (int round = 0; round < 20; ++round) sides.progress();
-        CHECK(receiver.first == std::vector<unsigned>{1});
-        CHECK(receiver.second == (by_none ? std::vector<unsigned>{} : std::vector{2U, 3U, 4U}));
+        const std::vector<unsigned> later = {2, 3, 4}, all = {1, 2, 3, 4}, none;
+        CHECK(receiver.first == (does == Does::loses ? all : std::vector<unsigned>{1}));
+        CHECK(receiver.second == (does == Does::replaces ? later : none));
+        REQUIRE(receiver.reply_eps.front() != nullptr);
+        for (std::size_t i = 1; i < receiver.reply_eps.size(); ++i)
+            CHECK(receiver.reply_eps[i] == nullptr);
         CHECK(sides.b.pipeline->engine.ledger.bytes() == 0);
     }
 }

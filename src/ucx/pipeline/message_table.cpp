@@ -129,6 +129,11 @@ void MessageTable::remove_endpoint(ucp_ep_h ep, uint64_t before) {
     senders_.erase(found);
 }
 
+bool MessageTable::has_endpoint_of(const RecvMessage &message) const {
+    const auto found = senders_.find(message.ep());
+    return found != senders_.end() && found->second.since <= message.since();
+}
+
 ucs_status_t MessageTable::end_of(uint64_t stream) const {
     for (const auto &[ended, status] : ended_streams_)
         if (ended == stream) return status;

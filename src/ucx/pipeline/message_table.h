@@ -59,6 +59,8 @@ public:
     // which the caller has to end, and the removal of its entries.
     std::vector<uint64_t> streams_of(ucp_ep_h ep, uint64_t before) const;
     void remove_endpoint(ucp_ep_h ep, uint64_t before);
+    // The transfer's endpoint is known, and has not been removed since the transfer arrived.
+    bool has_endpoint_of(const RecvMessage &message) const;
 
 private:
     struct Key {

@@ -94,14 +94,22 @@ void RecvMessage::lose_part(uint64_t bytes) {
 }
 
 void RecvMessage::tell() {
+    WorkerEngine &engine = transfers_.engine;
     UserHandler called;
+    ucp_ep_h reply_ep = nullptr;
     {
-        const std::lock_guard held(transfers_.engine.lock);
-        called = transfers_.engine.handler;
+        const std::lock_guard held(engine.lock);
+        // If there is no memory for this, the endpoint counts as lost. Progress repeats it.
+        const bool is_unknown = retry_on_bad_alloc([&engine] {
+            engine.handle_endpoint_failures();
+            return false;
+        });
+        called = engine.handler;
         if (called.callback == nullptr) return abandon();
+        if (!is_unknown && transfers_.messages.has_endpoint_of(*this)) reply_ep = ep_;
     }
     called.callback(called.arg, header_.user_id, user_header().data(), user_header().size(),
-                    reinterpret_cast<ucd_ucx_data_t>(this), total(), ep_);
+                    reinterpret_cast<ucd_ucx_data_t>(this), total(), reply_ep);
 }
 
 void RecvMessage::announce(RecvPart &part) {
