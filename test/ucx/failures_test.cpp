@@ -114,6 +114,23 @@ DEVICE_TEST("what is sent after an endpoint was lost has a new stream") {
     }
 }
 
+// The same holds for a flush.
+DEVICE_TEST("a flush does not wait for what was started before an endpoint was lost") {
+    HandTarget target;
+    const ucd_ucx_window_key_t key = made_up_key();
+    const char byte = 'b';
+    Outcome put;
+    start_put(target.a, {&byte, 1, UCD_TYPE__BYTE}, {&key, 0, 1, UCD_TYPE__BYTE}, put);
+    target.a.lose_endpoint();
+    ok(ucd_ucx_fence(target.a.rma, target.a.ep()), "fence");
+    ucd_ucx_request_t flush = UCD_UCX_REQUEST__NULL;
+    ok(ucd_ucx_flush_nbx(target.a.rma, target.a.ep(), nullptr, &flush), "flush");
+    CHECK(flush == UCD_UCX_REQUEST__NULL);
+    REQUIRE(target.hand.within(5, [&] { return put.done(); }));
+    CHECK(put.result.status != UCS_OK);
+    ucd_ucx_request_free(flush);
+}
+
 DEVICE_TEST("a receive takes nothing from an endpoint that was lost just before") {
     Offered o;
     o.sides.b.lose_endpoint(o.told.reply_ep);

@@ -143,6 +143,7 @@ int ucd_ucx_flush_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const ucd_ucx_param_t *param,
         UCD_TRY(require_one_sided(ucx));
         UCD_TRY(require(request, "request"));
         const std::lock_guard held(ucx->engine.lock);
+        ucx->engine.handle_endpoint_failures();
         return ucx->one_sided->origin.flush(ep, param, request);
     });
 }
@@ -151,6 +152,7 @@ int ucd_ucx_fence(ucd_ucx_t ucx, ucp_ep_h ep) {
     return guard("ucd_ucx_fence", [&]() -> Status {
         UCD_TRY(require_one_sided(ucx));
         const std::lock_guard held(ucx->engine.lock);
+        ucx->engine.handle_endpoint_failures();
         ucx->one_sided->origin.fence(ep);
         return success;
     });
