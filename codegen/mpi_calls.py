@@ -42,6 +42,8 @@ class Call(NamedTuple):
     counted: bool = True  # statistics have a line for it
     first: str = ""  # an argument that the function takes before MPI's
     instead: str = ""  # arguments that the function takes instead of MPI's
+    since: str = ""  # the version of MPI that introduced it, if later than 3 and if builds with older headers pass it by
+    may_lack: bool = False  # every build has it, since only then data and types are right; but MPI may lack it
     completes: bool = False  # its requests are what it is about
     extension: bool = False  # Open MPI 4 has it under a name with MPIX_
 
@@ -60,8 +62,8 @@ _LOOKED_AT = "int count, const MPI_Request *requests"
 _SOME = "int count, MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses"
 
 
-def _completion(name, function, parameters):
-    return Call(name, function, parameters, counts=False, counted=False, completes="MPI_Request" in parameters)
+def _completion(name, function, parameters, may_lack=False):
+    return Call(name, function, parameters, counts=False, counted=False, may_lack=may_lack, completes="MPI_Request" in parameters)
 
 
 def _one_side(form, way, displ):
@@ -79,7 +81,8 @@ def _variants(name, parameters, instead):
     """The blocking, nonblocking and persistent variants of a collective function."""
     return [Call(name, "collective", parameters, instead=instead),
             Call(f"I{name.lower()}", "collective", f"{parameters}, {_REQUEST}", instead=f"{instead}, request"),
-            Call(f"{name}_init", "collective_init", f"{parameters}, {_AGAIN}", instead=f"{instead}, info, request", extension=True)]
+            Call(f"{name}_init", "collective_init", f"{parameters}, {_AGAIN}", instead=f"{instead}, info, request",
+                 since="4", extension=True)]
 
 
 def _collective(name, pattern, send, receive, displ="DISPL"):
@@ -109,8 +112,8 @@ CALLS = [
     Call("Imrecv", "nonblocking_matched_receive", f"{_MATCHED}, {_REQUEST}"),
     Call("Sendrecv_replace", "replace", f"{_REPLACED}, MPI_Status *status"),
     Call("Sendrecv", "send_receive", f"{_BOTH_WAYS}, MPI_Status *status"),
-    Call("Isendrecv_replace", "nonblocking_replace", f"{_REPLACED}, {_REQUEST}"),
-    Call("Isendrecv", "nonblocking_send_receive", f"{_BOTH_WAYS}, {_REQUEST}"),
+    Call("Isendrecv_replace", "nonblocking_replace", f"{_REPLACED}, {_REQUEST}", since="4"),
+    Call("Isendrecv", "nonblocking_send_receive", f"{_BOTH_WAYS}, {_REQUEST}", since="4"),
     *_variants("Bcast", _BROADCAST, "ucd_mpi::Pattern::broadcast, ucd_mpi::blocks(buffer, count, datatype), "
                                     "ucd_mpi::same_blocks(buffer, count, datatype), ucd_mpi::Rooted{root, comm}"),
     *_collective("Gather", "gather", "equal", "equal"),
@@ -143,14 +146,16 @@ CALLS = [
     _completion("Testsome", "complete_some", _SOME),
     _completion("Request_free", "request_free", _REQUEST),
     _completion("Request_get_status", "request_get_status", "MPI_Request request, int *flag, MPI_Status *status"),
-    _completion("Request_get_status_all", "request_get_status_all", f"{_LOOKED_AT}, int *flag, MPI_Status *statuses"),
+    _completion("Request_get_status_all", "request_get_status_all", f"{_LOOKED_AT}, int *flag, MPI_Status *statuses",
+                may_lack=True),
     _completion("Request_get_status_any", "request_get_status_any",
-                f"{_LOOKED_AT}, int *index, int *flag, MPI_Status *status"),
+                f"{_LOOKED_AT}, int *index, int *flag, MPI_Status *status", may_lack=True),
     _completion("Request_get_status_some", "request_get_status_some",
-                f"{_LOOKED_AT}, int *completed, int *indices, MPI_Status *statuses"),
+                f"{_LOOKED_AT}, int *completed, int *indices, MPI_Status *statuses", may_lack=True),
     _completion("Finalize", "finalize", ""),
-    _completion("Session_init", "session_init", "MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session"),
-    _completion("Session_finalize", "session_finalize", "MPI_Session *session"),
+    _completion("Session_init", "session_init", "MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session",
+                may_lack=True),
+    _completion("Session_finalize", "session_finalize", "MPI_Session *session", may_lack=True),
 ]
 
 

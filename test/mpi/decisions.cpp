@@ -1,12 +1,13 @@
 // Run by one process with libucd-mpi-preload as it is, without UCD_MPI_ALWAYS: which types it takes
 // over. A transposed matrix of floats is what each MPI library packs slowly.
 //
-//     decisions anew|again|duplicates|turns|children|mixed|lists
+//     decisions anew|again|duplicates|turns|children|mixed|lists|asks
 //     decisions unloads LIBRARY
 //
 // lists: long lists inside of other types, made anew for each message. mixed: messages to itself of
 // ints and doubles with gaps between them, and of nothing. turns: several types, one after the
-// other. unloads: the program loads a library before it does as with `again`, and unloads it after.
+// other. asks: the program calls functions of later versions of MPI, if they are there, as mpi4py
+// does. unloads: the program loads a library before it does as with `again`, and unloads it after.
 
 #include "mpi/processes.hpp"
 
@@ -136,6 +137,43 @@ void send_mixed_items() {
     MPI_OK(MPI_Type_free(&item));
 }
 
+template <class Function>
+Function *later(const char *name) {
+    return reinterpret_cast<Function *>(dlsym(RTLD_DEFAULT, name));
+}
+
+// By their names, because the header may lack them, too.
+void call_later_functions() {
+    using Send = int(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm);
+    if (auto *const send = later<Send>("MPI_Send_c"))
+        MPI_OK(send(floats.data(), n, MPI_FLOAT, MPI_PROC_NULL, 1, MPI_COMM_SELF));
+    using Broadcast = int(void *, int, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request *);
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (auto *const init = later<Broadcast>("MPI_Bcast_init")) {
+        MPI_OK(init(floats.data(), n, MPI_FLOAT, 0, MPI_COMM_SELF, MPI_INFO_NULL, &request));
+        MPI_OK(MPI_Request_free(&request));
+    }
+    // The library has these even if MPI does not.
+    const auto is_right = [](int rc) {
+        return rc == MPI_SUCCESS || rc == MPI_ERR_UNSUPPORTED_OPERATION;
+    };
+    using Look = int(int, const MPI_Request *, int *, MPI_Status *);
+    int flag = 0;
+    for (const char *const name : {"MPI_Request_get_status_all", "PMPI_Request_get_status_all"})
+        if (auto *const look = later<Look>(name))
+            CHECK(is_right(look(1, &request, &flag, MPI_STATUSES_IGNORE)));
+    using Init = int(MPI_Info, MPI_Errhandler, void *);
+    using Finalize = int(void *);
+    void *session = nullptr; // large enough for the handle of each MPI library
+    auto *const init = later<Init>("MPI_Session_init");
+    auto *const finalize = later<Finalize>("MPI_Session_finalize");
+    CHECK((init == nullptr) == (finalize == nullptr));
+    if (init == nullptr) return;
+    const int rc = init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+    CHECK(is_right(rc));
+    CHECK(finalize(&session) == rc);
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -151,6 +189,7 @@ int main(int argc, char **argv) {
     if (what == "mixed") send_mixed_items();
     if (what == "lists") pack_lists_made_anew();
     if (what == "turns") pack_in_turns();
+    if (what == "asks") call_later_functions();
     const bool had_driver = has_driver();
     void *const loaded = what == "unloads" ? dlopen(argv[2], RTLD_NOW) : nullptr;
     CHECK((loaded != nullptr) == (what == "unloads"));

@@ -69,6 +69,9 @@ class OtherLibrary(unittest.TestCase):
     def test_children(self):
         self.assertIn('the child said: ok', run(DECISIONS, 'children', processes=1)[0])
 
+    def test_functions_of_later_versions(self):
+        run(DECISIONS, 'asks', processes=1)
+
     @unittest.skipUnless(IS_MPICH, 'one library is enough')
     def test_library_that_cannot_read_large_counts(self):
         text, _ = run(STRESS, '1', '1', without=('PMPI_Type_get_envelope_c', 'PMPI_Type_get_contents_c'))

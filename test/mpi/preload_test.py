@@ -310,6 +310,10 @@ class MpiOfTheProgram(unittest.TestCase):
         text = run('env', f'LD_PRELOAD={PRELOAD}', DECISIONS, 'children', processes=1)
         self.assertIn('the child said: ok', text)
 
+    def test_functions_of_later_versions(self):
+        # A program that asks for these finds none that the MPI library lacks, or is told so by the ones of this library.
+        run('env', f'LD_PRELOAD={PRELOAD}', DECISIONS, 'asks', processes=1)
+
     def test_interpreters(self):
         text = run('env', f'LD_PRELOAD={PRELOAD}', sys.executable, '-c',
                    f'import ctypes; assert ctypes.CDLL({EXTENSION!r}).use_mpi() == 0', processes=1, UCD_MPI_STATS='1')
