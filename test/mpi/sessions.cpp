@@ -1,13 +1,16 @@
 // Run by two processes with libucd-mpi-preload: sessions of MPI 4, one after the other. When the
 // last one ends, MPI ends; the next one may give the user handles that the library had before. With
 // UCD_TEST_DEVICE, there are also messages of Fortran's kinds, in the memory of that device. With
-// an argument, there is a second session beside the first one, and two threads end them
-// (together.cpp).
+// an argument and together.cpp, there is a second session beside the first one, and two threads end
+// them at the same time; after that, a session begins while another one ends.
 
 #include "mpi/placed.hpp"
 #include "mpi/processes.hpp"
 
+#include <atomic>
 #include <cstdio>
+#include <latch>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -106,10 +109,58 @@ void session(int number, bool has_other) {
     finalise(&session);
 }
 
+std::atomic<std::latch *> ends_together{nullptr}, has_begun_to_end{nullptr}, may_end{nullptr};
+
+// A receive that began while the previous session ended is complete after that.
+void begin_while_one_ends() {
+    current = "a session that begins while one ends";
+    std::latch begun(1), may(1);
+    has_begun_to_end = &begun;
+    may_end = &may;
+    MPI_Session first = initialise();
+    std::jthread thread(finalise, &first);
+    begun.wait();
+    has_begun_to_end = may_end = nullptr;
+    MPI_Session session = initialise();
+    MPI_Group group = MPI_GROUP_NULL;
+    MPI_Comm comm = MPI_COMM_NULL;
+    MPI_Datatype datatype = MPI_DATATYPE_NULL;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_OK(MPI_Group_from_session_pset(session, "mpi://SELF", &group));
+    MPI_OK(MPI_Comm_create_from_group(group, "ucd", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm));
+    MPI_OK(MPI_Type_vector(elements, 1, 2, MPI_INT, &datatype));
+    MPI_OK(MPI_Type_commit(&datatype));
+    const std::vector<int> sent(2 * elements, 7);
+    std::vector<int> received(sent.size(), -1);
+    MPI_OK(MPI_Irecv(received.data(), 1, datatype, 0, 0, comm, &request));
+    may.count_down();
+    thread.join();
+    MPI_OK(MPI_Send(sent.data(), 1, datatype, 0, 0, comm));
+    MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    for (std::size_t i = 0; i < received.size(); ++i) CHECK(received[i] == (i % 2 == 0 ? 7 : -1));
+    MPI_OK(MPI_Type_free(&datatype));
+    MPI_OK(MPI_Comm_free(&comm));
+    MPI_OK(MPI_Group_free(&group));
+    finalise(&session);
+}
+
 } // namespace
 
+extern "C" void before_session_ends() {
+    if (std::latch *const both = ends_together) both->arrive_and_wait();
+    std::latch *const may = may_end;
+    if (std::latch *const begun = has_begun_to_end) begun->count_down();
+    if (may != nullptr) may->wait();
+}
+
 int main(int argc, char **) {
-    for (int number = 0; number < 3; ++number) session(number, argc > 1 && number == 0);
+    const bool has_threads = argc > 1;
+    std::latch both(2);
+    for (int number = 0; number < 3; ++number) {
+        ends_together = has_threads && number == 0 ? &both : nullptr;
+        session(number, has_threads && number == 0);
+    }
+    if (has_threads) begin_while_one_ends();
     if (rank == 0) std::puts("all sessions agree");
     return 0;
 }

@@ -36,8 +36,8 @@ int first_error(int rc, int other) {
     return rc != MPI_SUCCESS ? rc : other;
 }
 
-// The number of initialised sessions.
-std::atomic<int> open_sessions{0};
+// How many sessions MPI has, and how many of these no thread is ending.
+std::atomic<int> open_sessions{0}, sessions_to_end{0};
 
 // Called when MPI ends: MPI may use the same handles again after that.
 void forget_all() {
@@ -259,24 +259,28 @@ int finalize(int (*next)()) {
 int session_init(int (*next)(MPI_Info, MPI_Errhandler, MPI_Session *), MPI_Info info,
                  MPI_Errhandler errhandler, MPI_Session *session) {
     const int rc = next(info, errhandler, session);
-    if (rc == MPI_SUCCESS) open_sessions.fetch_add(1, std::memory_order_acq_rel);
+    if (rc == MPI_SUCCESS) {
+        open_sessions.fetch_add(1, std::memory_order_acq_rel);
+        sessions_to_end.fetch_add(1, std::memory_order_acq_rel);
+    }
     return rc;
 }
 
 int session_finalize(int (*next)(MPI_Session *), MPI_Session *session) {
     // Counted before MPI ends the session, so that of several threads one is the last.
-    const bool last = open_sessions.fetch_sub(1, std::memory_order_acq_rel) <= 1 && !has_world();
-    if (last) {
+    if (sessions_to_end.fetch_sub(1, std::memory_order_acq_rel) <= 1 && !has_world()) {
         finish_freed();
         print_statistics(-1);
     } else {
         progress_freed();
     }
     const int rc = next(session);
-    if (rc != MPI_SUCCESS)
-        open_sessions.fetch_add(1, std::memory_order_acq_rel);
-    else if (last)
-        forget_all();
+    if (rc != MPI_SUCCESS) {
+        sessions_to_end.fetch_add(1, std::memory_order_acq_rel);
+        return rc;
+    }
+    // Counted after that, because another session may have begun meanwhile.
+    if (open_sessions.fetch_sub(1, std::memory_order_acq_rel) == 1 && !has_world()) forget_all();
     return rc;
 }
 

@@ -210,6 +210,9 @@ void forget_operations() {
     for (auto &[request, operation] : table().operations) (void)operation.release();
     table().operations.clear();
     operation_count.store(0, std::memory_order_release);
+    for (auto &[request, operation] : table().freed) (void)operation.release();
+    table().freed.clear();
+    freed_count.store(0, std::memory_order_release);
 }
 
 } // namespace ucd_mpi
