@@ -45,6 +45,24 @@ int main() {
 }
 """
 
+USES_LARGE_VECTOR = """#include <ucd.h>
+#include <ucd_mpi.h>
+int main(int argc, char **argv) {
+    MPI_Datatype vector;
+    ucd_type_t type;
+    if (MPI_Init(&argc, &argv) || ucd_init(UCD_INFO__NULL)) return 1;
+#if MPI_VERSION >= 4
+    MPI_Type_vector_c(3, 1, 2, MPI_DOUBLE, &vector);
+#else
+    MPI_Type_vector(3, 1, 2, MPI_DOUBLE, &vector);
+#endif
+    if (ucd_type_from_mpi(vector, UCD_INFO__NULL, &type) || ucd_free(&type)) return 2;
+    ucd_finalize();
+    MPI_Type_free(&vector);
+    return MPI_Finalize();
+}
+"""
+
 
 def run(*command, **more):
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True, check=False,
@@ -302,6 +320,22 @@ class Install(unittest.TestCase):
             run(*compiler, '-std=c11', '-o', program, source, *self.flags(package=f'ucd-mpi-{name}'))
             run(program, env=environment)
         self.assertTrue((self.installed / 'bin/ucd-mpi-run').stat().st_mode & 0o100)
+
+    def test_a_program_that_contains_mpich(self):
+        # Its types may have large counts, and dlsym does not find its functions for these.
+        if not next(self.library.glob('libucd-mpi-mpich.a'), None):
+            self.skipTest('no static library is built')
+        source, program = self.root / 'contains_mpich.c', self.root / 'contains_mpich'
+        static = {'-lucd-mpi-mpich': '-l:libucd-mpi-mpich.a', '-lmpich': '-l:libmpich.a'}
+        flags = [static.get(flag, flag) for flag in self.flags('--static', package='ucd-mpi-mpich')]
+        compiler = [*C.split(), '-std=c11', '-o', program, source]
+        source.write_text('#include <mpi.h>\nint main(void) { return MPI_Init(0, 0); }\n')
+        if subprocess.run([*compiler, *flags], capture_output=True, check=False).returncode != 0:
+            self.skipTest('MPICH has no static library that suffices')
+        source.write_text(USES_LARGE_VECTOR)
+        run(*compiler, *flags)
+        self.assertNotIn('libmpi', run('readelf', '-d', program))
+        run(program, env=self.environment)
 
     def test_a_program_for_yaksa(self):
         if not next(self.installed.rglob('ucd-yaksa.pc'), None):

@@ -6,6 +6,13 @@
 #include <algorithm>
 #include <iterator>
 
+// dlsym does not find the functions of MPI in a program that contains MPI. These references do;
+// they do not find an MPI library that is loaded later.
+#if MPI_VERSION >= 4
+#pragma weak PMPI_Type_get_envelope_c
+#pragma weak PMPI_Type_get_contents_c
+#endif
+
 namespace ucd_mpi {
 
 namespace {
@@ -27,8 +34,22 @@ using GetEnvelope = int(MPI_Datatype, MPI_Count *, MPI_Count *, MPI_Count *, MPI
 using GetContents = int(MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int *, MPI_Aint *,
                         MPI_Count *, MPI_Datatype *);
 
+GetEnvelope *get_envelope() {
+#if MPI_VERSION >= 4
+    if (PMPI_Type_get_envelope_c != nullptr) return PMPI_Type_get_envelope_c;
+#endif
+    return late_function<"PMPI_Type_get_envelope_c", GetEnvelope>();
+}
+
+GetContents *get_contents() {
+#if MPI_VERSION >= 4
+    if (PMPI_Type_get_contents_c != nullptr) return PMPI_Type_get_contents_c;
+#endif
+    return late_function<"PMPI_Type_get_contents_c", GetContents>();
+}
+
 int read_lengths(MPI_Datatype datatype, Lengths &n, int &combiner) {
-    if (auto *const large = late_function<"PMPI_Type_get_envelope_c", GetEnvelope>())
+    if (auto *const large = get_envelope())
         return mpi_ok(large(datatype, &n.ints, &n.addresses, &n.counts, &n.types, &combiner),
                       "MPI_Type_get_envelope_c");
     int ints = 0, addresses = 0, types = 0;
@@ -40,7 +61,7 @@ int read_lengths(MPI_Datatype datatype, Lengths &n, int &combiner) {
 
 int read_arguments(MPI_Datatype datatype, const Lengths &n, int *ints, MPI_Aint *addresses,
                    MPI_Count *counts, MPI_Datatype *types) {
-    if (auto *const large = late_function<"PMPI_Type_get_contents_c", GetContents>())
+    if (auto *const large = get_contents())
         return mpi_ok(
             large(datatype, n.ints, n.addresses, n.counts, n.types, ints, addresses, counts, types),
             "MPI_Type_get_contents_c");
