@@ -68,7 +68,7 @@ int ucd_finalize(void) {
         UCD_TRY(current(context));
         if (--initialisations > 0) return success;
         running_context.store(nullptr, std::memory_order_release);
-        delete context; // completes outstanding work
+        delete context;     // completes outstanding work
         set_list_memory(0); // types may be freed later: their lists are not kept then
         release_kept_lists();
         return success;
