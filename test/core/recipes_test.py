@@ -115,6 +115,13 @@ class MakeCore(unittest.TestCase):
         self.assertEqual(self.make_newer(), '')
         self.assertTrue(self.folder.is_symlink())
 
+    def test_an_empty_folder_is_filled(self):
+        # It may be a mount point, or the working folder, which cannot be replaced.
+        self.folder.mkdir()
+        before = self.folder.stat().st_ino
+        self.assertEqual(self.make_newer(), '')
+        self.assertEqual(self.folder.stat().st_ino, before)
+
     def test_what_is_no_core_stays(self):
         core = self.core()
         for files, said in [({'VERSION': '1.0\n', 'src/main.c': 'mine'}, 'was not written by this tool'),
@@ -144,7 +151,7 @@ class MakeCore(unittest.TestCase):
         self.check(core)
 
     def test_a_repository_without_commits(self):
-        subprocess.run(['git', 'init', '--quiet', self.room], check=True)
+        (self.room / '.git').mkdir()
         self.assertEqual(self.tool.commit_of(self.room), ('unknown', '0'))
 
 

@@ -3,6 +3,7 @@
 #include "preload/world.h"
 
 #include <atomic>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <utility>
@@ -38,6 +39,8 @@ int first_error(int rc, int other) {
 
 // How many sessions MPI has, and how many of these no thread is ending.
 std::atomic<int> open_sessions{0}, sessions_to_end{0};
+// A session that has begun is counted before all is forgotten, or is first used after that.
+std::mutex counting;
 
 // Called when MPI ends: MPI may use the same handles again after that.
 void forget_all() {
@@ -252,6 +255,7 @@ int finalize(int (*next)()) {
     finish_freed();
     print_statistics(rank);
     const int rc = next();
+    const std::lock_guard lock(counting);
     if (rc == MPI_SUCCESS && open_sessions.load(std::memory_order_acquire) == 0) forget_all();
     return rc;
 }
@@ -260,6 +264,7 @@ int session_init(int (*next)(MPI_Info, MPI_Errhandler, MPI_Session *), MPI_Info 
                  MPI_Errhandler errhandler, MPI_Session *session) {
     const int rc = next(info, errhandler, session);
     if (rc == MPI_SUCCESS) {
+        const std::lock_guard lock(counting);
         open_sessions.fetch_add(1, std::memory_order_acq_rel);
         sessions_to_end.fetch_add(1, std::memory_order_acq_rel);
     }
@@ -280,6 +285,7 @@ int session_finalize(int (*next)(MPI_Session *), MPI_Session *session) {
         return rc;
     }
     // Counted after that, because another session may have begun meanwhile.
+    const std::lock_guard lock(counting);
     if (open_sessions.fetch_sub(1, std::memory_order_acq_rel) == 1 && !has_world()) forget_all();
     return rc;
 }
