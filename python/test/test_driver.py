@@ -173,6 +173,20 @@ except RuntimeError as error:
     assert says(script.format(stream=0x666)) == ['record 0x102 in 0x666', 'destroy 0x102', 'wait 0x666', 'RuntimeError']
 
 
+def test_libraries_without_an_exchange_interface_are_told_apart(says):
+    """By the classes of their arrays."""
+    script = """
+class Other(Array):
+    pass
+try:
+    ucd.pack_into(Array((3,), stream=0x500), {kind}((3,), stream=0x600), type=ucd.types.BYTE, count=0, partial=True)
+except ucd.NotSupported:
+    pass
+"""
+    assert says(script.format(kind='Other'))[:3] == ['record 0x102 in 0x600', '0x500 waits for 0x102', 'destroy 0x102']
+    assert not [line for line in says(script.format(kind='Array')) if 'record' in line]
+
+
 DEVICES = """
 from test_exchange import CUDA, LIBRARY
 LIBRARY.changes = {'device_type': CUDA}

@@ -227,8 +227,8 @@ uintptr_t Call::move(const Options &options) {
     // Memory of a library is reused in the order of its own stream.
     const View &first = in.view.backend ? in.view : out.view;
     const auto is_in_other_order = [&](const Side &side) {
-        return side.copied_indices &&
-               (!options.stream.is_none() || side.whole.indices.back()->exchange != first.exchange);
+        return side.copied_indices && (!options.stream.is_none() ||
+                                       !are_of_one_library(*side.whole.indices.back(), first));
     };
     const bool must_wait = options.wait || (!on_devices && !options.non_blocking) ||
                            (copied && !options.stream.is_none()) || is_in_other_order(in) ||

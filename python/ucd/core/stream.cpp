@@ -80,6 +80,10 @@ bool is_of_another_device(const View &array, const View &first) {
     return array.backend && array.device >= 0 && first.device >= 0 && array.device != first.device;
 }
 
+bool are_of_one_library(const View &a, const View &b) {
+    return a.exchange == b.exchange && (a.exchange || a.object.type().is(b.object.type()));
+}
+
 void synchronize_producers(const View &a, const View &b) {
     for (const View *array : {&a, &b})
         if (array->backend) wait_for_library(*array);
@@ -155,9 +159,9 @@ Order order_of(const View &a, const View &b, const IndexLists &indices, nb::hand
         }
     };
     // With stream=, the views of both arrays have been ordered, but not lists of types made before.
-    if (on_device == &a) come_after(b, !is_own || a.exchange == b.exchange);
+    if (on_device == &a) come_after(b, !is_own || are_of_one_library(a, b));
     for (const auto &list : indices)
-        come_after(*list, is_own && list->exchange == on_device->exchange);
+        come_after(*list, is_own && are_of_one_library(*list, *on_device));
     return order;
 }
 
