@@ -385,15 +385,17 @@ class Install(unittest.TestCase):
                                f'-DCMAKE_PREFIX_PATH={self.installed}', *arguments],
                               capture_output=True, text=True, check=False)
 
-    @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
-    def test_find_package_in_a_project_of_c_alone(self):
-        project = self.project('only_c', 'C', 'find_package(ucd REQUIRED)',
-                               f'add_executable(column {COLUMN})',
+    def check_project_of_c(self, name, *arguments):
+        project = self.project(name, 'C', 'find_package(ucd REQUIRED)', f'add_executable(column {COLUMN})',
                                'target_link_libraries(column PRIVATE ucd::ucd)')
-        done = self.configure(project, 'build')
+        done = self.configure(project, 'build', *arguments)
         self.assertEqual(done.returncode, 0, done.stderr)
         run('cmake', '--build', project / 'build')
         self.assertEqual(run(project / 'build' / 'column'), COLUMN_SAYS)
+
+    @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
+    def test_find_package_in_a_project_of_c_alone(self):
+        self.check_project_of_c('only_c')
 
     @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
     def test_find_package_through_a_link(self):
@@ -404,13 +406,7 @@ class Install(unittest.TestCase):
             (merged / 'usr' / entry.name).symlink_to(entry)
         for name in {self.library.relative_to(self.installed).parts[0], 'bin'}:
             (merged / name).symlink_to(f'usr/{name}')
-        project = self.project('linked', 'C', 'find_package(ucd REQUIRED)', f'add_executable(column {COLUMN})',
-                               'target_link_libraries(column PRIVATE ucd::ucd)')
-        config = merged / self.library.relative_to(self.installed) / 'cmake/ucd'
-        done = self.configure(project, 'build', f'-Ducd_DIR={config}')
-        self.assertEqual(done.returncode, 0, done.stderr)
-        run('cmake', '--build', project / 'build')
-        self.assertEqual(run(project / 'build' / 'column'), COLUMN_SAYS)
+        self.check_project_of_c('linked', f'-Ducd_DIR={merged / self.library.relative_to(self.installed) / "cmake/ucd"}')
 
     @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
     def test_find_package_with_folders_outside_of_the_prefix(self):
@@ -424,12 +420,7 @@ class Install(unittest.TestCase):
                 (room / libdir / library.name).symlink_to(library)
             (room / includedir).parent.mkdir(parents=True, exist_ok=True)
             (room / includedir).symlink_to(self.installed / 'include')
-            project = self.project(f'with_{name}_elsewhere', 'C', 'find_package(ucd REQUIRED)', f'add_executable(column {COLUMN})',
-                                   'target_link_libraries(column PRIVATE ucd::ucd)')
-            done = self.configure(project, 'build', f'-Ducd_DIR={room / libdir / "cmake/ucd"}')
-            self.assertEqual(done.returncode, 0, done.stderr)
-            run('cmake', '--build', project / 'build')
-            self.assertEqual(run(project / 'build' / 'column'), COLUMN_SAYS)
+            self.check_project_of_c(f'with_{name}_elsewhere', f'-Ducd_DIR={room / libdir / "cmake/ucd"}')
 
     @unittest.skipUnless(shutil.which('cmake'), 'no cmake')
     def test_find_package_with_components(self):

@@ -37,7 +37,7 @@ int first_error(int rc, int other) {
     return rc != MPI_SUCCESS ? rc : other;
 }
 
-// How many sessions MPI has, and how many of these no thread is ending.
+// One counts the sessions that MPI has, the other those of them that no thread is ending.
 std::atomic<int> open_sessions{0}, sessions_to_end{0};
 // A session that has begun is counted before all is forgotten, or is first used after that.
 std::mutex counting;

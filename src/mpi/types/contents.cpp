@@ -101,7 +101,7 @@ int read_contents(MPI_Datatype datatype, Contents &contents) {
     std::vector<MPI_Aint> addresses(static_cast<std::size_t>(n.addresses));
     std::vector<MPI_Count> counts(static_cast<std::size_t>(n.counts));
     contents.types.resize(static_cast<std::size_t>(n.types));
-    // So that nothing fails once the caller has handles to free.
+    // Nothing may fail once the caller has handles to free.
     contents.numbers.reserve(ints.size() + addresses.size() + counts.size());
     UCD_TRY(read_arguments(datatype, n, ints.data(), addresses.data(), counts.data(),
                            contents.types.data()));
