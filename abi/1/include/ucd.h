@@ -51,11 +51,12 @@
  *             or free them when it returns. Using a handle that UCD did not create, or that was
  *             freed, is undefined behaviour, and INVALID_ARG with ucd.check=handles.
  * Threads     Any thread may call any function at any time, with these exceptions. A request, a
- *             plan (except by ucd_plan_start_with), an info that is being modified, and a native
- *             stream are used by one thread at a time. No handle is freed while another thread is
- *             in a call that uses it. During the last ucd_finalize, no other thread is in UCD
- *             except in ucd_init (which waits for its end) and ucd_finalize. Threads may share an
- *             info that no thread modifies. Table: share/doc/ucd/reference/thread-safety.md.
+ *             plan (except by ucd_plan_start_with and ucd_plan_start_with_stream), an info that is
+ *             being modified, and a native stream are used by one thread at a time. No handle is
+ *             freed while another thread is in a call that uses it. During the last ucd_finalize,
+ *             no other thread is in UCD except in ucd_init (which waits for its end) and
+ *             ucd_finalize. Threads may share an info that no thread modifies. Table:
+ *             share/doc/ucd/reference/thread-safety.md.
  * Blocking    A function works in the calling thread, and its work is complete when it returns,
  *             unless its comment says otherwise. Only functions that move data access user buffers.
  * struct_size The caller sets it to sizeof the struct as compiled (4 at least, else INVALID_ARG).
@@ -393,7 +394,7 @@ typedef struct {
     uint32_t devices;     /* number of devices; 1 for the CPU */
     char name[16];        /* "seq" (the CPU), "cuda", "hip", "ze" */
     char version[32];     /* of the driver or runtime in use; "" if unknown */
-    char reason[256];     /* why it is not available, as a sentence; "" if it is available */
+    char reason[256];     /* why it, or some of its devices, cannot be used; "" if all can be */
 } ucd_backend_desc_t;
 
 /* The number of backends that this library knows, available or not. Constant until the last
@@ -820,7 +821,9 @@ typedef struct {
     uintptr_t outcount;
     ucd_type_t outtype;
     uintptr_t outoffset;
-    uintptr_t bytes; /* at most, of the input; UINTPTR_MAX: all that both sides have; 0: nothing */
+    /* At most, of the input. UINTPTR_MAX: all that both sides have. 0: nothing, with REPLACE; with
+     * another op TRUNCATED, if both sides have elements left. */
+    uintptr_t bytes;
     /* Set on return: how many bytes of the output's packed stream are written, and how many of the
      * input's are read. They differ only in conversions. */
     uintptr_t actual_bytes, consumed_bytes;
