@@ -4,7 +4,7 @@ tools/install-packages cannot be used, such as one with a GPU and without a netw
     tools/test here                              with g++, then with the newest clang if there is one
     tools/test here --compiler clang++-19        with this compiler alone; may be given several times
     tools/test here --only gpu,conformance       the tests of these suites alone, and what they need
-    tools/test here --quick                      fewer random cases, without core, extremes, fuzz, recipes and soak
+    tools/test here --quick                      fewer random cases, without core, embed, extremes, fuzz, recipes and soak
     tools/test here --minutes 9                  ends after nine minutes. The same command goes on from there
 
 Needs a C++ compiler, Meson, ninja, Catch2, pkg-config or CMake, and Python with jinja2. Packages may lie anywhere that
@@ -28,7 +28,7 @@ from pathlib import Path
 
 from commands import ROOT, fail, output, parser
 
-SLOW_SUITES = {'core', 'extremes', 'fuzz', 'recipes', 'soak'}
+SLOW_SUITES = {'core', 'embed', 'extremes', 'fuzz', 'recipes', 'soak'}
 WHOLE_BUILD_SUITES = {'structure'}  # where a test installs all that is built
 OUT_OF_TIME = 75
 PASSED, FAILED, SKIPPED = 'passed', 'failed', 'skipped'
