@@ -40,8 +40,8 @@ Order order_of(const View *on_device, bool reaches_all, nb::handle stream);
 // one is not known, it is not.
 bool is_of_another_device(const View &array, const View &first);
 
-// Whether both are of one library, so that its current stream is that of both. Libraries without
-// DLPack's exchange interface are told apart by the classes of their arrays.
+// This tells whether both are of one library, whose current stream is then that of both. Libraries
+// without DLPack's exchange interface are told apart by the classes of their arrays.
 bool are_of_one_library(const View &a, const View &b);
 
 // Whether devices reach an array, because it is in device memory or in pinned host memory; or all
